@@ -1,0 +1,12 @@
+"""The host side of a scene: dataclasses of NumPy arrays, no Taichi."""
+
+from .camera import Camera, Film
+from .material import Light, Material
+from .scene import Integrator, Scene
+from .shapes import Instance, Mesh, Primitives, Shape, Sphere, cube, rectangle
+from .spectrum import Spectrum, Texture, Value, constant, points, rgb
+
+__all__ = [
+    "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Mesh", "Primitives", "Scene", "Shape",
+    "Spectrum", "Sphere", "Texture", "Value", "constant", "cube", "points", "rectangle", "rgb",
+]

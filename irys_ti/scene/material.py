@@ -1,0 +1,36 @@
+"""Materials and lights: a registered kind and its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .spectrum import Value
+
+
+@dataclass
+class Material:
+    """A BSDF: ``kind`` names an entry of kernels.bsdf.BSDFS, ``values`` its PARAMS (defaults fill the rest).
+
+    two_sided: the same from behind (only for kinds that do not transmit).
+    """
+
+    id: str
+    kind: str
+    values: dict[str, Value] = field(default_factory=dict)
+    two_sided: bool = False
+
+
+@dataclass
+class Light:
+    """A light: ``kind`` names an entry of kernels.light.LIGHTS ("area", "constant", "point", ...).
+
+    to_world: (4, 4); a spot shines along its +z, a directional light along its +z. An area light lives in its
+    Shape's ``light`` and has that shape's id in parameter paths.
+    """
+
+    id: str
+    kind: str
+    values: dict[str, Value] = field(default_factory=dict)
+    to_world: np.ndarray = field(default_factory=lambda: np.eye(4))

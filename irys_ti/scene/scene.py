@@ -1,0 +1,38 @@
+"""Scene: everything that is rendered, on the host, as NumPy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .camera import Camera
+from .material import Light, Material
+from .shapes import Instance, Shape
+
+
+@dataclass
+class Integrator:
+    """How far paths go.
+
+    max_depth: number of edges of the longest path, as Mitsuba counts it (1: only what shines itself; 2: one
+    bounce). rr_depth: Russian roulette from this depth on.
+    """
+
+    max_depth: int = 8
+    rr_depth: int = 5
+
+
+@dataclass(eq=False)
+class Scene:
+    """A scene on the host. ``file`` is named in errors; ``it.load`` fills it in.
+
+    Ids of shapes, materials and lights are the first part of parameter paths and must differ.
+    """
+
+    camera: Camera = field(default_factory=Camera)
+    shapes: list[Shape] = field(default_factory=list)
+    lights: list[Light] = field(default_factory=list)
+    materials: list[Material] = field(default_factory=list)
+    instances: list[Instance] = field(default_factory=list)
+    media: list = field(default_factory=list)
+    integrator: Integrator = field(default_factory=Integrator)
+    file: str = "scene"

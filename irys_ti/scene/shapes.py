@@ -1,0 +1,100 @@
+"""Shapes: arrays in world space (or in a group's space), with the ids of what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Shape:
+    """What every shape has.
+
+    id: its name in parameter paths. material: id of a Material. light: an area Light, or None.
+    flip_normals: turn the surface's outward side around. group: name of the shape group it belongs to,
+    None for the world; a group is seen through instances only.
+    """
+
+    id: str = ""
+    material: str = ""
+    light: object | None = None
+    flip_normals: bool = False
+    group: str | None = None
+    interior: str | None = None
+    exterior: str | None = None
+
+
+@dataclass
+class Mesh(Shape):
+    """Triangles.
+
+    vertices: (n, 3). faces: (m, 3) int, counter-clockwise seen from outside. normals: (n, 3) or None (flat).
+    uvs: (n, 2) or None.
+    """
+
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), np.int32))
+    normals: np.ndarray | None = None
+    uvs: np.ndarray | None = None
+    kind: str = "mesh"
+
+
+@dataclass
+class Sphere(Shape):
+    """center: (3,). radius: > 0."""
+
+    center: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    radius: float = 1.0
+    kind: str = "sphere"
+
+
+@dataclass
+class Instance:
+    """A copy of a group of shapes. to_world: (4, 4) from the group's space."""
+
+    group: str
+    to_world: np.ndarray = field(default_factory=lambda: np.eye(4))
+    id: str = ""
+
+
+@dataclass
+class Primitives(Shape):
+    """Shapes of a kind registered in GEOMETRIES (from outside the package too): one record per primitive.
+
+    kind: its name there. fields: {name: (n, ...) array} as the kind's FIELDS says.
+    """
+
+    kind: str = ""
+    fields: dict = field(default_factory=dict)
+
+
+def rectangle(to_world: np.ndarray, **common) -> Mesh:
+    """The square [-1, 1]^2 in z = 0, facing +z, as two triangles with uvs in [0, 1]^2."""
+    xy = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float64)
+    return _placed(np.c_[xy, np.zeros(4)], [[0, 1, 2], [2, 3, 0]], (xy + 1) / 2, to_world, common)
+
+
+def cube(to_world: np.ndarray, **common) -> Mesh:
+    """The box [-1, 1]^3 as 12 triangles; 24 vertices, so that every face has its own uvs."""
+    vertices, faces, uvs = [], [], []
+    corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float64)
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            a, b = ((axis + 1) % 3, (axis + 2) % 3)
+            face = np.empty((4, 3))
+            face[:, axis], face[:, a], face[:, b] = sign, corner[:, 0] * sign, corner[:, 1]
+            first = len(vertices)
+            vertices.extend(face)
+            uvs.extend((corner + 1) / 2)
+            faces += [[first, first + 1, first + 2], [first + 2, first + 3, first]]
+    return _placed(np.array(vertices), faces, np.array(uvs), to_world, common)
+
+
+def _placed(vertices, faces, uvs, to_world, common) -> Mesh:
+    from .transform import points_to
+
+    faces = np.array(faces, np.int32)
+    if np.linalg.det(to_world[:3, :3]) < 0:  # a mirrored copy keeps its outward side
+        faces = faces[:, ::-1].copy()
+    return Mesh(vertices=points_to(to_world, vertices), faces=faces, uvs=uvs, **common)

@@ -1,0 +1,31 @@
+"""Shared fixtures: Taichi in the two CPU tiers, the acceptance data where it is present."""
+
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+@pytest.fixture
+def f64():
+    """The reference tier: f64 on the CPU."""
+    from irys_ti import runtime
+
+    runtime.init("cpu", "f64")
+
+
+@pytest.fixture
+def f32():
+    """The fast tier on the CPU."""
+    from irys_ti import runtime
+
+    runtime.init("cpu", "f32")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The shared test data; tests that need it skip, saying so, where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip("../shared/data is not beside this checkout")
+    return DATA
