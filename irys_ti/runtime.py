@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import os
 import warnings
 import weakref
@@ -15,6 +17,7 @@ import taichi as ti  # noqa: E402
 # Graphs are lowered by plain Python functions called inside kernels (graph/lower.py), which is
 # what Taichi warns about.
 warnings.filterwarnings("ignore", message=".*Calling non-taichi function.*")
+ti.set_logging_level(ti.ERROR)
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal")
 GPU_ARCHS = ("cuda", "metal", "vulkan")
@@ -69,15 +72,16 @@ def init(arch: str = "auto", precision: str = "f32", threads: int | None = None)
         return arch
     release_all()
     options = {"cpu_max_num_threads": threads} if threads else {}
-    ti.init(
-        arch=getattr(ti, arch),
-        default_fp=ti.f64 if precision == "f64" else ti.f32,
-        default_ip=ti.i32,
-        fast_math=False,
-        log_level=ti.ERROR,
-        offline_cache=True,
-        **options,
-    )
+    with contextlib.redirect_stdout(io.StringIO()):  # Taichi announces itself
+        ti.init(
+            arch=getattr(ti, arch),
+            default_fp=ti.f64 if precision == "f64" else ti.f32,
+            default_ip=ti.i32,
+            fast_math=False,
+            log_level=ti.ERROR,
+            offline_cache=True,
+            **options,
+        )
     state.arch, state.precision, state.threads = wanted
     return arch
 

@@ -1,0 +1,63 @@
+"""Where things stand in the two pools that every kernel reads: ``reals`` and ``ints``. Constants only."""
+
+# --- ints: header, offsets of the tables that follow
+H_PRIMS = 0  # prim -> shape index
+H_SHAPES = 1  # shape records
+H_VALUES = 2  # value records (parameters of materials and lights)
+H_MATERIALS = 3
+H_LIGHTS = 4
+H_ENTRIES = 5  # what light selection chooses from: (light, prim) pairs
+H_N_ENTRIES = 6
+H_ENTRY_CDF = 7  # offset in reals, H_N_ENTRIES + 1 numbers
+H_ENVIRONMENT = 8  # light index of the environment, -1 none
+H_ENTRY_OF_LIGHT = 9  # light -> its first entry
+H_MAX_DEPTH = 10
+H_RR_DEPTH = 11
+H_FILM = 12  # full width, full height, crop x, crop y, crop width, crop height
+H_FILTER = 18  # 0 box, 1 tent, 2 gaussian
+H_RESPONSE = 19  # offset in reals of the film channels' responses, N_LAMBDA numbers each
+H_CHANNELS = 20
+H_CAMERA = 21  # offset in reals
+H_LAMBDA = 22  # offset in reals: cdf (N_LAMBDA), then pdf per bin (N_LAMBDA - 1)
+H_D65 = 23  # offset in reals, N_LAMBDA numbers
+H_SPHERE = 24  # offset in reals: the scene's bounding sphere, centre and radius
+H_INSTANCES = 25
+HEADER = 64
+
+N_LAMBDA, LAMBDA_MIN, LAMBDA_STEP = 95, 360.0, 5.0
+
+# --- ints: one shape
+SHAPE_STRIDE = 16
+SHAPE_KIND, SHAPE_MATERIAL, SHAPE_LIGHT, SHAPE_FLAGS = 0, 1, 2, 3
+SHAPE_FIRST_PRIM, SHAPE_N_PRIMS, SHAPE_REALS, SHAPE_FACES = 4, 5, 6, 7
+SHAPE_NORMALS, SHAPE_UVS, SHAPE_INTERIOR, SHAPE_EXTERIOR = 8, 9, 10, 11
+FLAG_FLIP, FLAG_NORMALS, FLAG_UVS = 1, 2, 4
+
+# --- ints: one value (a parameter's number, spectrum or texture)
+VALUE_STRIDE = 8
+VALUE_KIND, VALUE_DATA, VALUE_N, VALUE_GRAD, VALUE_META, VALUE_HEIGHT, VALUE_FLAGS = range(7)
+# VALUE_DATA: offset in reals; VALUE_N: points, or texture width; VALUE_GRAD: first accumulator, -1 not asked for
+CONSTANT, GRID, SIGMOID, TEXTURE = range(4)
+# VALUE_META: offset in reals of: gradient scale, lambda of the first point, 1 / step, to_uv (6)
+META_SCALE, META_LAMBDA, META_INV_STEP, META_UV, META_STRIDE = 0, 1, 2, 3, 9
+# VALUE_FLAGS: channels in bits 0-2, wrap in 3-4 (repeat, clamp, mirror), nearest 5, illuminant 6
+CHANNELS_MASK, WRAP_SHIFT, NEAREST, ILLUMINANT = 7, 3, 32, 64
+
+# --- ints: one material
+MATERIAL_STRIDE = 4
+MATERIAL_KIND, MATERIAL_VALUES, MATERIAL_N, MATERIAL_FLAGS = range(4)
+# MATERIAL_FLAGS
+TWO_SIDED, WANTED, SMOOTH, TRANSMISSIVE = 1, 2, 4, 8
+
+# --- ints: one light
+LIGHT_STRIDE = 8
+LIGHT_KIND, LIGHT_VALUES, LIGHT_N, LIGHT_SHAPE, LIGHT_REALS, LIGHT_WIDTH, LIGHT_HEIGHT, LIGHT_WANTED = range(8)
+# LIGHT_REALS: to_local (3 x 4, row major), then what the kind keeps (an environment's distribution)
+LIGHT_DATA = 12
+
+# --- reals: the camera, at ints[H_CAMERA]
+CAMERA_TO_WORLD, CAMERA_TAN, CAMERA_ASPECT, CAMERA_POINT, CAMERA_NEAR, CAMERA_STRIDE = 0, 12, 13, 14, 16, 17
+
+# --- one path's record
+RECORD_PRIMAL = 4  # radiance of the four wavelengths
+RECORD_REPLAY = 12  # radiance as two-float sums, then the radiance of paths with one zero factor

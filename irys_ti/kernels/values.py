@@ -1,0 +1,226 @@
+"""Parameter values on the device: numbers, spectra and textures, looked up and differentiated.
+
+A value gives four numbers, one for each wavelength of the path; a plain number gives the same four times.
+"""
+
+from irys_ti.kernels.accumulate import add_exact
+from irys_ti.kernels.layout import (
+    CHANNELS_MASK,
+    CONSTANT,
+    GRID,
+    H_D65,
+    ILLUMINANT,
+    LAMBDA_MIN,
+    LAMBDA_STEP,
+    META_INV_STEP,
+    META_LAMBDA,
+    META_SCALE,
+    META_UV,
+    N_LAMBDA,
+    NEAREST,
+    SIGMOID,
+    TEXTURE,
+    VALUE_DATA,
+    VALUE_FLAGS,
+    VALUE_GRAD,
+    VALUE_HEIGHT,
+    VALUE_KIND,
+    VALUE_META,
+    VALUE_N,
+    WRAP_SHIFT,
+)
+from irys_ti.runtime import ti
+
+
+@ti.func
+def grid_cell(reals, meta, n, lam):
+    """Cell and weight of a wavelength on a value's uniform grid; the last flag says whether it lies on it."""
+    x = (lam - reals[meta + META_LAMBDA]) * reals[meta + META_INV_STEP]
+    inside = x >= 0.0 and x <= ti.cast(n - 1, float)
+    i = ti.math.clamp(ti.cast(ti.floor(x), ti.i32), 0, ti.max(n - 2, 0))
+    return i, x - ti.cast(i, float), inside
+
+
+@ti.func
+def illuminant(reals, ints, lam):
+    """CIE D65 scaled to luminance 1."""
+    x = ti.math.clamp((lam - LAMBDA_MIN) / LAMBDA_STEP, 0.0, N_LAMBDA - 1.0)
+    i = ti.min(ti.cast(ti.floor(x), ti.i32), N_LAMBDA - 2)
+    w = x - ti.cast(i, float)
+    base = ints[H_D65] + i
+    return (1.0 - w) * reals[base] + w * reals[base + 1]
+
+
+@ti.func
+def sigmoid(y):
+    return 0.5 + 0.5 * y / ti.sqrt(1.0 + y * y)
+
+
+@ti.func
+def sigmoid_slope(y):
+    q = 1.0 / ti.sqrt(1.0 + y * y)
+    return 0.5 * q * q * q
+
+
+@ti.func
+def unit_lambda(lam):
+    """Wavelength on [0, 1], the variable of the sigmoid's polynomial (spectral/upsample.py)."""
+    return (lam - LAMBDA_MIN) / (LAMBDA_STEP * (N_LAMBDA - 1))
+
+
+@ti.func
+def wrapped(i, n, wrap):
+    """Texel index under the wrap mode: 0 repeat, 1 clamp, 2 mirror."""
+    repeated = i - ti.cast(ti.floor(ti.cast(i, float) / ti.cast(n, float)), ti.i32) * n
+    period = 2 * n
+    r2 = i - ti.cast(ti.floor(ti.cast(i, float) / ti.cast(period, float)), ti.i32) * period
+    mirrored = ti.select(r2 < n, r2, period - 1 - r2)
+    return ti.math.clamp(ti.select(wrap == 0, repeated, ti.select(wrap == 1, i, mirrored)), 0, n - 1)
+
+
+@ti.func
+def texel(reals, ints, value, uv, tap):
+    """Index (from VALUE_DATA) of one of the four texels around uv, and its weight."""
+    meta, flags = ints[value + VALUE_META], ints[value + VALUE_FLAGS]
+    w, h = ints[value + VALUE_N], ints[value + VALUE_HEIGHT]
+    m = meta + META_UV
+    u = reals[m] * uv[0] + reals[m + 1] * uv[1] + reals[m + 2]
+    v = reals[m + 3] * uv[0] + reals[m + 4] * uv[1] + reals[m + 5]
+    half = ti.select((flags & NEAREST) != 0, 0.0, 0.5)
+    x = u * ti.cast(w, float) - half
+    y = (1.0 - v) * ti.cast(h, float) - half
+    x0, y0 = ti.floor(x), ti.floor(y)
+    fx, fy = x - x0, y - y0
+    dx, dy = tap & 1, tap >> 1
+    weight = ti.select(dx == 1, fx, 1.0 - fx) * ti.select(dy == 1, fy, 1.0 - fy)
+    if (flags & NEAREST) != 0:
+        weight = ti.select(tap == 0, 1.0, 0.0)
+    wrap = (flags >> WRAP_SHIFT) & 3
+    # A uv far outside any image (or not finite) still has to give an index inside it.
+    i = wrapped(ti.cast(ti.math.clamp(x0, -1e6, 1e6), ti.i32) + dx, w, wrap)
+    j = wrapped(ti.cast(ti.math.clamp(y0, -1e6, 1e6), ti.i32) + dy, h, wrap)
+    return (j * w + i) * (flags & CHANNELS_MASK), weight
+
+
+@ti.func
+def coloured(reals, ints, flags, base, lambdas):
+    """The four values of an RGB colour's smooth spectrum: coefficients at ``base``, with 4 channels times a scale."""
+    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    scale = 1.0
+    if (flags & CHANNELS_MASK) == 4:
+        scale = reals[base + 3]
+    for k in range(4):
+        x = unit_lambda(lambdas[k])
+        s = scale * sigmoid((reals[base] * x + reals[base + 1]) * x + reals[base + 2])
+        if (flags & ILLUMINANT) != 0:
+            s *= illuminant(reals, ints, lambdas[k])
+        out[k] = s
+    return out
+
+
+@ti.func
+def coloured_tangent(reals, tangents, ints, flags, base, lambdas):
+    """Its directional derivative along the coefficients' tangents."""
+    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    four = (flags & CHANNELS_MASK) == 4
+    scale, d_scale = 1.0, 0.0
+    if four:
+        scale, d_scale = reals[base + 3], tangents[base + 3]
+    for k in range(4):
+        x = unit_lambda(lambdas[k])
+        y = (reals[base] * x + reals[base + 1]) * x + reals[base + 2]
+        dy = (tangents[base] * x + tangents[base + 1]) * x + tangents[base + 2]
+        s = d_scale * sigmoid(y) + scale * sigmoid_slope(y) * dy
+        if (flags & ILLUMINANT) != 0:
+            s *= illuminant(reals, ints, lambdas[k])
+        out[k] = s
+    return out
+
+
+@ti.func
+def lookup(reals, data, ints, value, lambdas, uv, kinds: ti.template(), tangent: ti.template()):
+    """The value at four wavelengths. ``data`` is the pool it is read from: reals, or tangents of the same layout."""
+    kind, base, n = ints[value + VALUE_KIND], ints[value + VALUE_DATA], ints[value + VALUE_N]
+    flags = ints[value + VALUE_FLAGS]
+    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    if kind == CONSTANT:
+        out += data[base]
+    if ti.static(GRID in kinds):
+        if kind == GRID:
+            meta = ints[value + VALUE_META]
+            for k in range(4):
+                i, w, inside = grid_cell(reals, meta, n, lambdas[k])
+                if inside:
+                    out[k] = (1.0 - w) * data[base + i] + w * data[base + ti.min(i + 1, n - 1)]
+    if ti.static(SIGMOID in kinds):
+        if kind == SIGMOID:
+            if ti.static(tangent):
+                out = coloured_tangent(reals, data, ints, flags, base, lambdas)
+            else:
+                out = coloured(reals, ints, flags, base, lambdas)
+    if ti.static(TEXTURE in kinds):
+        if kind == TEXTURE:
+            for tap in range(4):
+                i, w = texel(reals, ints, value, uv, tap)
+                if w > 0.0:
+                    if (flags & CHANNELS_MASK) == 1:
+                        out += w * data[base + i]
+                    else:
+                        if ti.static(tangent):
+                            out += w * coloured_tangent(reals, data, ints, flags, base + i, lambdas)
+                        else:
+                            out += w * coloured(reals, ints, flags, base + i, lambdas)
+    return out
+
+
+@ti.func
+def deposit(reals, ints, acc, value, lambdas, uv, d, first, kinds: ti.template()):
+    """Adjoint of ``lookup``: spread d, one number per wavelength, over the value's accumulators.
+
+    first: number of the accumulator where this replica starts.
+    """
+    kind, n, flags = ints[value + VALUE_KIND], ints[value + VALUE_N], ints[value + VALUE_FLAGS]
+    base, meta = ints[value + VALUE_DATA], ints[value + VALUE_META]
+    scale = reals[meta + META_SCALE]
+    channels = flags & CHANNELS_MASK
+    taps = 1
+    if kind == GRID:
+        taps = 8
+    elif kind == SIGMOID:
+        taps = channels
+    elif kind == TEXTURE:
+        taps = 4 * channels
+    at = ints[value + VALUE_GRAD] + first
+    for tap in range(taps):
+        index, x = 0, d[0] + d[1] + d[2] + d[3]
+        if ti.static(GRID in kinds):
+            if kind == GRID:
+                k, side = tap >> 1, tap & 1
+                i, w, inside = grid_cell(reals, meta, n, lambdas[k])
+                index = ti.min(i + side, n - 1)
+                x = ti.select(inside, d[k] * ti.select(side == 1, w, 1.0 - w), 0.0)
+        if ti.static(SIGMOID in kinds or TEXTURE in kinds):
+            if kind == SIGMOID or kind == TEXTURE:
+                channel, weight, i = tap, 1.0, 0
+                if ti.static(TEXTURE in kinds):
+                    if kind == TEXTURE:
+                        corner = tap // channels
+                        channel = tap - corner * channels
+                        i, weight = texel(reals, ints, value, uv, corner)
+                index = i + channel
+                if channels > 1:
+                    x = 0.0
+                    for k in range(4):
+                        s = unit_lambda(lambdas[k])
+                        b = base + i
+                        y = (reals[b] * s + reals[b + 1]) * s + reals[b + 2]
+                        power = ti.select(channel == 0, s * s, ti.select(channel == 1, s, 1.0))
+                        g = power * sigmoid_slope(y)
+                        if channels == 4:
+                            g = ti.select(channel == 3, sigmoid(y), g * reals[b + 3])
+                        if (flags & ILLUMINANT) != 0:
+                            g *= illuminant(reals, ints, lambdas[k])
+                        x += d[k] * g
+                x *= weight
+        if x != 0.0:
+            add_exact(acc, at + index, x * scale)
