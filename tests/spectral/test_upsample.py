@@ -1,0 +1,90 @@
+"""Colours to spectra and back."""
+
+import time
+
+import numpy as np
+import pytest
+
+from irys_ti.spectral import cie, upsample
+
+CORNERS = np.array([[r, g, b] for r in (0, 0.5, 1) for g in (0, 0.5, 1) for b in (0, 0.5, 1)], np.float64)
+
+
+def fine_rgb(coeffs):
+    """rgb of a reflectance under D65, by a midpoint rule of 0.05 nm: independent of the solver's nodes."""
+    lambdas = np.arange(360.025, 830, 0.05)
+    light = np.interp(lambdas, cie.wavelengths(), cie.d65())
+    response = np.array([np.interp(lambdas, cie.wavelengths(), r) for r in cie.response()]) * light
+    return upsample.evaluate(coeffs, lambdas) @ response.T / response.sum(1)
+
+
+def test_round_trip_inside_the_cube():
+    rgb = np.random.default_rng(1).random((300, 3))
+    coeffs = upsample.coefficients(rgb)
+    assert np.isfinite(coeffs).all()
+    np.testing.assert_allclose(fine_rgb(coeffs), rgb, atol=1e-6)
+
+
+@pytest.mark.parametrize("brightness", [1, 0.999, 0.5, 0.02, 1e-3, 1e-4])
+def test_saturated_colours_and_the_ends_of_the_range(brightness):
+    coeffs = upsample.coefficients(CORNERS * brightness)
+    assert np.isfinite(coeffs).all()
+    np.testing.assert_allclose(upsample.to_rgb(coeffs), CORNERS * brightness, atol=1.1e-6)
+    np.testing.assert_allclose(fine_rgb(coeffs), CORNERS * brightness, atol=2e-5)
+
+
+def test_a_grey_is_flat():
+    coeffs = upsample.coefficients(np.full((1, 3), 0.18))
+    np.testing.assert_allclose(upsample.evaluate(coeffs, np.linspace(360, 830, 9)), 0.18, atol=1e-14)
+
+
+def test_many_colours_agree_with_few():
+    """An image starts from its cells' solutions; the result is the same as solving each colour alone."""
+    rng = np.random.default_rng(2)
+    rgb = (rng.random((4000, 3)) ** 4).astype(np.float32).astype(np.float64)
+    rgb[::7, 0], rgb[::11, 1] = 0, 1
+    many, few = upsample.coefficients(rgb), upsample.coefficients(rgb[:200])
+    np.testing.assert_allclose(upsample.to_rgb(many), rgb, atol=1.1e-6)
+    np.testing.assert_allclose(many[:200], few, rtol=1e-5, atol=1e-5)
+
+
+def test_jacobian_against_differences():
+    rgb = np.random.default_rng(3).uniform(0.02, 0.98, (40, 3))
+    exact = upsample.jacobian(upsample.coefficients(rgb))
+    h = 1e-5
+    for j in range(3):
+        step = h * np.eye(3)[j]
+        slope = (upsample.coefficients(rgb + step) - upsample.coefficients(rgb - step)) / (2 * h)
+        scale = np.abs(exact).max((1, 2))[:, None]
+        np.testing.assert_allclose(slope / scale, exact[:, :, j] / scale, atol=1e-5)
+
+
+def test_a_lights_colour_and_its_jacobian():
+    rgb = np.array([[3.0, 2.0, 0.5], [0.0, 0.0, 0.0], [20.0, 20.0, 20.0], [0.0, 0.1, 0.4]])
+    scale, coeffs = upsample.illuminant(rgb)
+    np.testing.assert_allclose(scale[:, None] * upsample.to_rgb(coeffs), rgb, atol=1e-7)
+    np.testing.assert_allclose(scale[1], 0)
+    exact = upsample.illuminant_jacobian(rgb, coeffs)
+    h = 1e-5
+    for row in (0, 3):
+        for j in range(3):
+            lo, hi = rgb[row] - h * np.eye(3)[j], rgb[row] + h * np.eye(3)[j]
+            if lo.min() < 0:
+                continue
+            (s1, c1), (s0, c0) = upsample.illuminant(hi), upsample.illuminant(lo)
+            slope = np.concatenate([s1 - s0, (c1 - c0)[0]]) / (2 * h)
+            np.testing.assert_allclose(slope, exact[row, :, j], rtol=1e-4, atol=1e-4 * np.abs(exact[row]).max())
+    assert np.isfinite(exact).all()
+    np.testing.assert_allclose(0.5 * exact[1, 0], cie.LUMINANCE)
+
+
+def test_an_image_is_quick():
+    """A noisy 512x512 8-bit photograph; the bound leaves room for a slow, busy machine."""
+    rng = np.random.default_rng(4)
+    y, x = np.mgrid[:512, :512] / 511
+    ramp = np.stack([0.5 + 0.4 * np.sin(7 * x), 0.5 + 0.3 * np.cos(9 * y), 0.4 + 0.3 * x * y], -1)
+    pixels = np.round((ramp + rng.normal(0, 0.005, ramp.shape)).clip(0, 1) * 255) / 255
+    start = time.perf_counter()
+    coeffs = upsample.coefficients(pixels.reshape(-1, 3) ** 2.2)
+    assert time.perf_counter() - start < 6
+    np.testing.assert_allclose(upsample.to_rgb(coeffs), pixels.reshape(-1, 3) ** 2.2, atol=1e-6)
