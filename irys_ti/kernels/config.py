@@ -1,0 +1,25 @@
+"""What a path kernel is compiled for: the kinds a scene uses, never its values or sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PRIMAL, REVERSE, FORWARD = "primal", "reverse", "forward"
+
+
+@dataclass(frozen=True)
+class Config:
+    """mode: PRIMAL, REVERSE or FORWARD. bsdfs, lights, geometries: (registry index, name) pairs.
+
+    values: kinds of parameter values (layout.CONSTANT ...). width: children of a BVH node.
+    bsdf_rows, light_rows: most parameters of one BSDF, of one light.
+    """
+
+    mode: str
+    bsdfs: tuple[tuple[int, str], ...]
+    lights: tuple[tuple[int, str], ...]
+    geometries: tuple[tuple[int, str], ...]
+    values: tuple[int, ...]
+    width: int
+    bsdf_rows: int
+    light_rows: int
