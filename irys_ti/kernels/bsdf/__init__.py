@@ -1,0 +1,36 @@
+"""BSDFs, one file each: forward text only, as graphs; every derivative is made from it.
+
+A BSDF is a module, or any object, with
+
+- ``PARAMS``: name -> Param; ``p.<name>`` below is its graph value, a spectrum (4,) or a scalar ();
+- ``eval(p, wi, wo)``: the smooth part times |cos theta_o|, a spectrum, for radiance going from wo to wi
+  (transmission carries the factor (n_i / n_o)^2);
+- ``pdf(p, wi, wo)``: the density, per solid angle, with which ``sample`` makes a smooth wo, the probability
+  of its lobe included; never differentiated;
+- ``sample(p, wi, u) -> Sample(wo, delta)``: u is a vec3 of uniforms in [0, 1). A sample that fails has a wo
+  at which eval and pdf are 0;
+- with ``HAS_DELTA = True``: ``eval_delta(p, wi, wo)`` and ``pdf_delta(p, wi, wo)``, the discrete value and
+  probability of a wo that ``sample`` made with delta true. A lobe whose value is 0 keeps a probability
+  above 0, so that its derivative is seen;
+- with ``HAS_SMOOTH = False``: no ``eval`` and ``pdf``;
+- with ``TRANSMISSIVE = True``: wo may lie below the surface.
+
+wi points to the previous vertex, wo to the next; both are unit vectors, local, with z the shading
+normal. ``docs/adding_a_bsdf.md`` is the recipe.
+"""
+
+from irys_ti.kernels.bsdf import diffuse
+from irys_ti.kernels.bsdf.registry import check
+
+BSDFS = {
+    "diffuse": diffuse,
+}
+
+
+def register(name: str, module) -> None:
+    """Add a BSDF from outside the package; scenes may then name it as a material's kind.
+
+    Raises SceneError, in one line, where ``module`` lacks something or its graphs have wrong shapes.
+    """
+    check(name, module, BSDFS)
+    BSDFS[name] = module
