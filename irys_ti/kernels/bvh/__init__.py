@@ -1,0 +1,20 @@
+"""Bounding volume hierarchies: built and refit on the host, traversed on the device."""
+
+from .accel import Accel, PrimSet, build, build_scene, default_width
+from .instance import instance_normal, instance_point, instance_vector, object_ray
+from .layout import INSTANCE
+from .traverse import intersect
+
+__all__ = [
+    "INSTANCE",
+    "Accel",
+    "PrimSet",
+    "build",
+    "build_scene",
+    "default_width",
+    "instance_normal",
+    "instance_point",
+    "instance_vector",
+    "intersect",
+    "object_ray",
+]

@@ -1,0 +1,63 @@
+"""Geometry kinds: one module each, and the registry that names them.
+
+A kind is a module (or any object) with
+
+- ``FIELDS``: record field -> shape, ``()`` for a number. A primitive's record is its fields in that order,
+  flat; ``STRIDE`` (reals per record) follows from it. ``mesh`` keeps vertices and faces instead.
+- ``intersect(reals, base, o, d, t_max) -> (t, u, v)``: nearest hit with 0 < t < t_max, t = -1 if none;
+  ``d`` need not be of unit length, ``base`` is where the record begins.
+- ``surface_at(reals, ints, shape, prim, o, d, t, u, v) -> (p, ng, ns, uv, dp_du)``: what lies at a hit.
+- ``sample_area(reals, ints, shape, prim, ref, u) -> (p, n, pdf_area)``: a point on primitive ``prim`` to
+  light ``ref`` from, ``u`` two uniforms; ``pdf_area(reals, ints, shape, prim, ref, p, n)`` its density.
+- ``bounds(arrays) -> (n, 6)``, lower then upper corner, and ``area(arrays) -> (n,)``, in NumPy.
+
+``shape`` is the offset of the shape record in ``ints`` (kernels/layout.py), ``prim`` the scene's number of
+the primitive. ``reals`` and ``ints`` are `ti.template()` parameters. The device functions are ``ti.func``s that return plain values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irys_ti.errors import SceneError
+
+from . import mesh, sphere
+
+GEOMETRIES = {"mesh": mesh, "sphere": sphere}
+
+# The number of a kind shares an integer with a leaf's place (kernels/bvh), and the last number means
+# "instance".
+MAX_KINDS = 15
+
+
+def register(name: str, module) -> None:
+    """Add a geometry kind under ``name``; it must hold what this package's docstring lists.
+
+    Registering a name again replaces it in place. Raises SceneError where a part is missing.
+    """
+    needed = ("FIELDS", "intersect", "surface_at", "sample_area", "pdf_area", "bounds", "area")
+    missing = [part for part in needed if not hasattr(module, part)]
+    if missing:
+        raise SceneError(f"geometry kind {name!r}", f"lacks {', '.join(missing)}", "see kernels/geometry/__init__.py")
+    if name not in GEOMETRIES and len(GEOMETRIES) >= MAX_KINDS:
+        raise SceneError(f"geometry kind {name!r}", f"there are {MAX_KINDS} kinds already", "register fewer kinds")
+    GEOMETRIES[name] = module
+
+
+def kind_index(name: str) -> int:
+    """The number by which device code knows a kind: its place in the registry."""
+    if name not in GEOMETRIES:
+        raise SceneError(f"geometry kind {name!r}", "is not registered", f"use one of {', '.join(GEOMETRIES)}")
+    return list(GEOMETRIES).index(name)
+
+
+def stride(module) -> int:
+    """Reals per primitive record of a kind."""
+    return sum(int(np.prod(shape, dtype=int)) for shape in module.FIELDS.values())
+
+
+def pack(module, arrays: dict) -> np.ndarray:
+    """Records of n primitives as a flat array (n * stride,), from {field: (n, *shape)}."""
+    n = len(next(iter(arrays.values())))
+    columns = [np.asarray(arrays[name], np.float64).reshape(n, -1) for name in module.FIELDS]
+    return np.concatenate(columns, axis=1).reshape(-1)
