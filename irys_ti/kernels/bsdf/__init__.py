@@ -19,11 +19,15 @@ wi points to the previous vertex, wo to the next; both are unit vectors, local, 
 normal. ``docs/adding_a_bsdf.md`` is the recipe.
 """
 
-from irys_ti.kernels.bsdf import diffuse
+from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, roughconductor, roughdielectric
 from irys_ti.kernels.bsdf.registry import check
 
 BSDFS = {
+    "conductor": conductor,
+    "dielectric": dielectric,
     "diffuse": diffuse,
+    "roughconductor": roughconductor,
+    "roughdielectric": roughdielectric,
 }
 
 

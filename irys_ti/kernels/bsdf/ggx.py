@@ -1,0 +1,91 @@
+"""The GGX microfacet distribution, as graphs: density, masking, and sampling of visible normals.
+
+Directions are local with z > 0; ``alpha`` is a pair (alpha_x, alpha_y). Masking is written through
+slope(w) = sqrt((alpha_x w_x)^2 + (alpha_y w_y)^2 + w_z^2), with G1 = 2 w_z / (w_z + slope), and the two
+cosines of the microfacet formula are divided out by hand, so that grazing directions stay finite.
+Sources: Walter et al. 2007; Heitz 2014 (masking), 2018 (visible normals); Dupuy and Benyoub 2023
+(spherical caps); Eto and Tokuyoshi 2023 (bounded caps for reflection).
+"""
+
+from __future__ import annotations
+
+import math
+
+from irys_ti.graph import Expr, minimum, normalize, safe_sqrt, select, sqrt, vec3
+from irys_ti.kernels.bsdf.warp import polar
+
+
+def ndf(h: Expr, alpha: tuple) -> Expr:
+    """D(h), per solid angle; integral of D cos over the hemisphere is 1."""
+    ax, ay = alpha
+    x, y = h.x / ax, h.y / ay
+    q = x * x + y * y + h.z * h.z
+    return 1.0 / ((ax * ay) * math.pi * (q * q))
+
+
+def slope(w: Expr, alpha: tuple) -> Expr:
+    """sqrt((alpha_x w_x)^2 + (alpha_y w_y)^2 + w_z^2); Smith's Lambda is (slope / w_z - 1) / 2."""
+    x, y = w.x * alpha[0], w.y * alpha[1]
+    return sqrt(x * x + y * y + w.z * w.z)
+
+
+def visibility_correlated(wi: Expr, wo: Expr, alpha: tuple) -> Expr:
+    """G2 / (4 cos_i cos_o) with height-correlated Smith masking-shadowing: G2 = 1 / (1 + Lambda_i + Lambda_o)."""
+    return 0.5 / (wo.z * slope(wi, alpha) + wi.z * slope(wo, alpha))
+
+
+def visibility_separable(wi: Expr, wo: Expr, alpha: tuple) -> Expr:
+    """G2 / (4 cos_i cos_o) with separable Smith masking-shadowing: G2 = G1(wi) G1(wo)."""
+    return 1.0 / ((wi.z + slope(wi, alpha)) * (wo.z + slope(wo, alpha)))
+
+
+def visibility(wi: Expr, wo: Expr, alpha: tuple, separable: Expr) -> Expr:
+    """The separable term where the flag is set, else the correlated one."""
+    return select(
+        separable > 0.5, visibility_separable(wi, wo, alpha), visibility_correlated(wi, wo, alpha)
+    )
+
+
+def _stretched(wi: Expr, alpha: tuple) -> Expr:
+    return normalize(vec3(wi.x * alpha[0], wi.y * alpha[1], wi.z))
+
+
+def _cap_normal(wi: Expr, alpha: tuple, bound: Expr, u: Expr) -> Expr:
+    """The microfacet normal whose mirror direction is uniform, on the stretched sphere, above height -bound."""
+    z = (1.0 - u.y) * (1.0 + bound) - bound
+    cap = polar(z, safe_sqrt(1.0 - z * z), u.x) + _stretched(wi, alpha)
+    return normalize(vec3(cap.x * alpha[0], cap.y * alpha[1], cap.z))
+
+
+def sample_visible(wi: Expr, alpha: tuple, u: Expr) -> Expr:
+    """A visible normal, by u.x and u.y; its density is ``pdf_visible``."""
+    return _cap_normal(wi, alpha, _stretched(wi, alpha).z, u)
+
+
+def pdf_visible(wi: Expr, density: Expr, alpha: tuple) -> Expr:
+    """Density of ``sample_visible`` over cos(wi, h): G1(wi) D(h) / cos_i, for density = D(h)."""
+    return 2.0 * density / (wi.z + slope(wi, alpha))
+
+
+def _reflection_bound(wi: Expr, alpha: tuple) -> Expr:
+    """How far the cap of normals that can reflect above the surface reaches (Eto and Tokuyoshi, equation 5)."""
+    a = minimum(minimum(alpha[0], alpha[1]), 1.0)
+    s = 1.0 + safe_sqrt(wi.x * wi.x + wi.y * wi.y)
+    s2, a2 = s * s, a * a
+    return (1.0 - a2) * s2 / (s2 + a2 * (wi.z * wi.z))
+
+
+def sample_reflection(wi: Expr, alpha: tuple, u: Expr) -> Expr:
+    """A mirror direction by bounded visible normals; few fall below the surface, and those count as absorbed."""
+    h = _cap_normal(wi, alpha, _reflection_bound(wi, alpha) * _stretched(wi, alpha).z, u)
+    return reflect(wi, h)
+
+
+def pdf_reflection(wi: Expr, density: Expr, alpha: tuple) -> Expr:
+    """Density of ``sample_reflection``, for density = D(half vector)."""
+    return 0.5 * density / (_reflection_bound(wi, alpha) * wi.z + slope(wi, alpha))
+
+
+def reflect(w: Expr, h: Expr) -> Expr:
+    """w mirrored at the normal h."""
+    return h * (2.0 * (w.x * h.x + w.y * h.y + w.z * h.z)) - w

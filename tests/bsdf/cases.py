@@ -1,0 +1,96 @@
+"""What the BSDF matrices run over: every registered kind, and one from outside the package."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from irys_ti import graph as g
+from irys_ti.kernels import bsdf
+from tests.bsdf import outside
+
+OUTSIDE = "outside_velvet"
+if OUTSIDE not in bsdf.BSDFS:
+    bsdf.register(OUTSIDE, outside)
+
+WI, WO, U = g.leaf("wi", (3,)), g.leaf("wo", (3,)), g.leaf("u", (3,))
+NAMES = sorted(bsdf.BSDFS)
+SMOOTH = [n for n in NAMES if getattr(bsdf.BSDFS[n], "HAS_SMOOTH", True)]
+DELTA = [n for n in NAMES if getattr(bsdf.BSDFS[n], "HAS_DELTA", False)]
+
+
+def seed_of(name: str) -> int:
+    return sum(ord(c) * (i + 1) for i, c in enumerate(name))
+
+
+class Model:
+    """One BSDF's graphs, with NumPy evaluation by parameter values."""
+
+    def __init__(self, name: str):
+        self.name, self.module = name, bsdf.BSDFS[name]
+        self.params = self.module.PARAMS
+        self.leaves = {k: g.leaf(f"p.{k}", q.shape) for k, q in self.params.items()}
+        self.p = SimpleNamespace(**self.leaves)
+        self.transmissive = getattr(self.module, "TRANSMISSIVE", False)
+        self.smooth, self.delta = name in SMOOTH, name in DELTA
+        if self.smooth:
+            self.eval, self.pdf = self.module.eval(self.p, WI, WO), self.module.pdf(self.p, WI, WO)
+        if self.delta:
+            self.eval_delta = self.module.eval_delta(self.p, WI, WO)
+            self.pdf_delta = self.module.pdf_delta(self.p, WI, WO)
+        self.sample = self.module.sample(self.p, WI, U)
+
+    def values(self, p: dict) -> dict:
+        return {self.leaves[k]: v for k, v in p.items()}
+
+    def run(self, exprs, p, wi, wo=None, u=None):
+        env = self.values(p) | {WI: wi} | ({} if wo is None else {WO: wo}) | ({} if u is None else {U: u})
+        return g.evaluate(exprs, env)
+
+    def draw(self, p, wi, u) -> tuple[np.ndarray, np.ndarray]:
+        """(wo, whether it is a delta direction) for uniforms u (n, 3)."""
+        delta = self.sample.delta
+        if isinstance(delta, bool):
+            (wo,) = self.run([self.sample.wo], p, wi, u=u)
+            return wo, np.full(len(wo), delta)
+        return tuple(self.run([self.sample.wo, delta], p, wi, u=u))
+
+    def settings(self, n: int = 2) -> list[dict]:
+        """The defaults, then n random settings inside the ranges; each flag takes both values."""
+        rng = np.random.default_rng(seed_of(self.name))
+        out = [{k: full(q, q.default) for k, q in self.params.items()}]
+        for i in range(n):
+            p = {}
+            for k, q in self.params.items():
+                t = rng.uniform(0.15, 0.85, q.shape)
+                p[k] = float((i + 1) % 2) if q.kind == "flag" else q.low + t * (q.high - q.low)
+            out.append(p)
+        return out
+
+    def index(self, p: dict, z):
+        """Index of refraction on the side of a direction of height z."""
+        if "int_ior" not in p:
+            return np.ones_like(z)
+        return np.where(z > 0, p["ext_ior"], p["int_ior"])
+
+
+def full(param, value: float):
+    return np.full(param.shape, value) if param.shape else float(value)
+
+
+def direction(z: float, phi: float = 0.7) -> np.ndarray:
+    r = np.sqrt(max(0.0, 1.0 - z * z))
+    return np.array([r * np.cos(phi), r * np.sin(phi), z])
+
+
+def sphere(rng, n: int, above: bool = False) -> np.ndarray:
+    v = rng.standard_normal((n, 3))
+    v /= np.linalg.norm(v, axis=1, keepdims=True)
+    if above:
+        v[:, 2] = np.abs(v[:, 2])
+    return v
+
+
+def incident(model: Model) -> list[np.ndarray]:
+    """Directions from normal to grazing, below the surface too where that is lit."""
+    zs = [0.95, 0.5, 0.08] + ([-0.9, -0.3] if model.transmissive else [])
+    return [direction(z) for z in zs]
