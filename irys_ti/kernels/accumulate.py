@@ -14,7 +14,7 @@ FAULTS = 2  # words ahead of the accumulators: deposits that were too large, dep
 
 
 @ti.func
-def add_exact(acc, index, x):
+def add_exact(acc: ti.template(), index, x):
     """Add x (in units) to accumulator ``index``: rounded to the nearest unit, then exact.
 
     Every piece below is an integer that f32 holds exactly, so f32 and f64 split alike.

@@ -23,7 +23,7 @@ def tent(u):
 
 
 @ti.func
-def film_offset(ints, u):
+def film_offset(ints: ti.template(), u):
     """Offset from the pixel's centre, distributed as the reconstruction filter: box, tent or gaussian.
 
     The gaussian (standard deviation 0.5 pixels) is drawn by Box and Muller and cut at 2 pixels.
@@ -40,7 +40,7 @@ def film_offset(ints, u):
 
 
 @ti.func
-def film_pixel(ints, i):
+def film_pixel(ints: ti.template(), i):
     """Column and row, in the full film, of pixel i of the crop window, and its number in the full film."""
     width = ints[H_FILM + 4]
     x = ints[H_FILM + 2] + i - (i // width) * width
@@ -49,7 +49,7 @@ def film_pixel(ints, i):
 
 
 @ti.func
-def camera_ray(reals, ints, x, y):
+def camera_ray(reals: ti.template(), ints: ti.template(), x, y):
     """Origin and unit direction of the ray through film point (x, y), pixels from the upper left corner.
 
     Pinhole: the camera looks along its +z, +x points left (scene/transform.py), y up.

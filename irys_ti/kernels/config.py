@@ -11,7 +11,8 @@ PRIMAL, REVERSE, FORWARD = "primal", "reverse", "forward"
 class Config:
     """mode: PRIMAL, REVERSE or FORWARD. bsdfs, lights, geometries: (registry index, name) pairs.
 
-    values: kinds of parameter values (layout.CONSTANT ...). width: children of a BVH node.
+    values: kinds of parameter values (layout.CONSTANT ...). kinds: the tree's kinds beside triangles, as bits;
+    width: children of its nodes.
     bsdf_rows, light_rows: most parameters of one BSDF, of one light.
     """
 
@@ -20,6 +21,7 @@ class Config:
     lights: tuple[tuple[int, str], ...]
     geometries: tuple[tuple[int, str], ...]
     values: tuple[int, ...]
+    kinds: int
     width: int
     bsdf_rows: int
     light_rows: int

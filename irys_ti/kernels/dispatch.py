@@ -19,17 +19,12 @@ UPSTREAM = leaf("upstream", (4,))
 
 def parameters(module) -> SimpleNamespace:
     """The leaves of a kind's PARAMS: spectra (4,), scalars ()."""
-    return SimpleNamespace(**{n: leaf(f"p.{n}", shape_of(q)) for n, q in module.PARAMS.items()})
+    return SimpleNamespace(**{n: leaf(f"p.{n}", q.shape) for n, q in module.PARAMS.items()})
 
 
 def tangents(module) -> list:
     """The leaves of their tangents, in order."""
-    return [leaf(f"t.{n}", shape_of(q)) for n, q in module.PARAMS.items()]
-
-
-def shape_of(param) -> tuple:
-    """Shape of a parameter's graph value."""
-    return (4,) if param.kind in ("spectrum", "reflectance") else ()
+    return [leaf(f"t.{n}", q.shape) for n, q in module.PARAMS.items()]
 
 
 @cache

@@ -21,20 +21,20 @@ from irys_ti.runtime import ti
 
 
 @ti.func
-def light_record(ints, i_light):
+def light_record(ints: ti.template(), i_light):
     """Offset of a light's record in ints."""
     return ints[H_LIGHTS] + i_light * LIGHT_STRIDE
 
 
 @ti.func
-def entry_pmf(reals, ints, entry):
+def entry_pmf(reals: ti.template(), ints: ti.template(), entry):
     """Probability that light selection takes an entry of its table."""
     base = ints[H_ENTRY_CDF] + entry
     return reals[base + 1] - reals[base]
 
 
 @ti.func
-def select_entry(reals, ints, u):
+def select_entry(reals: ti.template(), ints: ti.template(), u):
     """Entry of the (light, primitive) table, by power: its number and probability."""
     base = ints[H_ENTRY_CDF]
     low, high = 0, ints[H_N_ENTRIES]
@@ -48,7 +48,7 @@ def select_entry(reals, ints, u):
 
 
 @ti.func
-def sample_light(reals, ints, ref, u, u_choice, config: ti.template()):
+def sample_light(reals: ti.template(), ints: ti.template(), ref, u, u_choice, config: ti.template()):
     """A direction towards some light.
 
     Returns (light index, direction, distance, pdf, factor, delta, uv): pdf over solid angle, or the choice's
@@ -87,7 +87,7 @@ def sample_light(reals, ints, ref, u, u_choice, config: ti.template()):
 
 
 @ti.func
-def sample_shape(reals, ints, shape, prim, ref, u, config: ti.template()):
+def sample_shape(reals: ti.template(), ints: ti.template(), shape, prim, ref, u, config: ti.template()):
     """A point of one primitive, its outward normal and its density over area."""
     point, normal, pdf = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 1.0]), 0.0
     kind = ints[shape + SHAPE_KIND]
@@ -98,7 +98,9 @@ def sample_shape(reals, ints, shape, prim, ref, u, config: ti.template()):
 
 
 @ti.func
-def pdf_hit(reals, ints, i_light, shape, prim, ref, point, normal, d, distance, config: ti.template()):
+def pdf_hit(
+    reals: ti.template(), ints: ti.template(), i_light, shape, prim, ref, point, normal, d, distance, config: ti.template()
+):
     """Density over solid angle with which ``sample_light`` would have taken this point of an area light."""
     light = light_record(ints, i_light)
     entry = ints[ints[H_ENTRY_OF_LIGHT] + i_light] + prim - ints[shape + SHAPE_FIRST_PRIM]
@@ -115,7 +117,7 @@ def pdf_hit(reals, ints, i_light, shape, prim, ref, point, normal, d, distance, 
 
 
 @ti.func
-def pdf_environment(reals, ints, i_light, d, config: ti.template()):
+def pdf_environment(reals: ti.template(), ints: ti.template(), i_light, d, config: ti.template()):
     """Density of ``sample_light`` for a direction that leaves the scene, and the environment's uv there."""
     light = light_record(ints, i_light)
     pdf, uv = 0.0, ti.Vector([0.0, 0.0])
@@ -129,6 +131,6 @@ def pdf_environment(reals, ints, i_light, d, config: ti.template()):
 
 
 @ti.func
-def to_light_frame(reals, ints, i_light, d):
+def to_light_frame(reals: ti.template(), ints: ti.template(), i_light, d):
     """The local direction from the light to the receiver, for the world direction d to the light."""
     return -affine_vector(reals, ints[light_record(ints, i_light) + LIGHT_REALS], d)

@@ -28,7 +28,7 @@ def to_world(v, s, t, n):
 
 
 @ti.func
-def affine_point(reals, base, p):
+def affine_point(reals: ti.template(), base, p):
     """A row-major 3 x 4 matrix in the pool, applied to a point."""
     q = ti.Vector([0.0, 0.0, 0.0])
     for i in ti.static(range(3)):
@@ -38,7 +38,7 @@ def affine_point(reals, base, p):
 
 
 @ti.func
-def affine_vector(reals, base, v):
+def affine_vector(reals: ti.template(), base, v):
     """The same matrix applied to a direction."""
     q = ti.Vector([0.0, 0.0, 0.0])
     for i in ti.static(range(3)):
@@ -48,7 +48,7 @@ def affine_vector(reals, base, v):
 
 
 @ti.func
-def affine_transposed(reals, base, v):
+def affine_transposed(reals: ti.template(), base, v):
     """Its linear part transposed, applied to a direction: a rotation's inverse."""
     q = ti.Vector([0.0, 0.0, 0.0])
     for i in ti.static(range(3)):

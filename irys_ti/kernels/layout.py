@@ -22,7 +22,7 @@ H_LAMBDA = 22  # offset in reals: cdf (N_LAMBDA), then pdf per bin (N_LAMBDA - 1
 H_D65 = 23  # offset in reals, N_LAMBDA numbers
 H_SPHERE = 24  # offset in reals: the scene's bounding sphere, centre and radius
 H_INSTANCES = 25
-HEADER = 64
+HEADER_SIZE = 64
 
 N_LAMBDA, LAMBDA_MIN, LAMBDA_STEP = 95, 360.0, 5.0
 

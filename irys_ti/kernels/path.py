@@ -14,7 +14,14 @@ Names: ``wi`` points to the previous vertex, ``wo`` to the next; ``hit`` values 
 
 from irys_ti.kernels import rng
 from irys_ti.kernels.bsdf import BSDFS
-from irys_ti.kernels.bvh import instance_normal, instance_point, instance_vector, intersect, object_ray
+from irys_ti.kernels.bvh import (
+    INSTANCE,
+    instance_normal,
+    instance_point,
+    instance_vector,
+    intersect,
+    object_ray,
+)
 from irys_ti.kernels.camera import camera_ray, film_offset, film_pixel
 from irys_ti.kernels.config import FORWARD, PRIMAL, REVERSE
 from irys_ti.kernels.dispatch import (
@@ -82,19 +89,22 @@ SHADOW = 1.0 - 2.0**-10  # how much of the way to a light a shadow ray goes
 
 
 @ti.func
-def surface(reals, ints, shape, prim, inst, o, d, t, u, v, config: ti.template()):
+def surface(
+    reals: ti.template(), ints: ti.template(), blocks: ti.template(), shape, prim, inst, o, d, t, u, v, config: ti.template()
+):
     """World-space point, geometric and shading normal, uv and tangent of a hit."""
     p, ng, ns = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 1.0]), ti.Vector([0.0, 0.0, 1.0])
     uv, dp_du = ti.Vector([0.0, 0.0]), ti.Vector([1.0, 0.0, 0.0])
-    lo, ld = object_ray(reals, ints, inst, o, d)
+    ray_o, ray_d = o, d
+    if ti.static((config.kinds >> INSTANCE) & 1 == 1):
+        ray_o, ray_d = object_ray(blocks, inst, o, d)
     kind = ints[shape + SHAPE_KIND]
     for index, name in ti.static(config.geometries):
         if kind == ti.static(index):
-            p, ng, ns, uv, dp_du = GEOMETRIES[name].surface_at(reals, ints, shape, prim, lo, ld, t, u, v)
-    p = instance_point(reals, ints, inst, p)
-    ng = instance_normal(reals, ints, inst, ng)
-    ns = instance_normal(reals, ints, inst, ns)
-    dp_du = instance_vector(reals, ints, inst, dp_du)
+            p, ng, ns, uv, dp_du = GEOMETRIES[name].surface_at(reals, ints, shape, prim, ray_o, ray_d, t, u, v)
+    if ti.static((config.kinds >> INSTANCE) & 1 == 1):
+        p, dp_du = instance_point(blocks, inst, p), instance_vector(blocks, inst, dp_du)
+        ng, ns = instance_normal(blocks, inst, ng), instance_normal(blocks, inst, ns)
     return p, ng, ns, uv, dp_du
 
 
@@ -247,7 +257,7 @@ def trace_paths(
                 for ray in range(2):
                     t, prim, bu, bv, inst = intersect(
                         reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, ray,
-                        config.geometries, config.width,
+                        config.kinds, config.width,
                     )
                     if ray == 0:
                         prim_hit = prim
@@ -258,7 +268,7 @@ def trace_paths(
                         if prim >= 0:
                             shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                             p, ng, ns, uv, dp_du = surface(
-                                reals, ints, shape, prim, inst, ray_o, ray_d, t, bu, bv, config
+                                reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config
                             )
                             material = ints[H_MATERIALS] + ints[shape + SHAPE_MATERIAL] * MATERIAL_STRIDE
                             flags = ints[material + MATERIAL_FLAGS]

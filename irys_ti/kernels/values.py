@@ -33,7 +33,7 @@ from irys_ti.runtime import ti
 
 
 @ti.func
-def grid_cell(reals, meta, n, lam):
+def grid_cell(reals: ti.template(), meta, n, lam):
     """Cell and weight of a wavelength on a value's uniform grid; the last flag says whether it lies on it."""
     x = (lam - reals[meta + META_LAMBDA]) * reals[meta + META_INV_STEP]
     inside = x >= 0.0 and x <= ti.cast(n - 1, float)
@@ -42,7 +42,7 @@ def grid_cell(reals, meta, n, lam):
 
 
 @ti.func
-def illuminant(reals, ints, lam):
+def illuminant(reals: ti.template(), ints: ti.template(), lam):
     """CIE D65 scaled to luminance 1."""
     x = ti.math.clamp((lam - LAMBDA_MIN) / LAMBDA_STEP, 0.0, N_LAMBDA - 1.0)
     i = ti.min(ti.cast(ti.floor(x), ti.i32), N_LAMBDA - 2)
@@ -79,7 +79,7 @@ def wrapped(i, n, wrap):
 
 
 @ti.func
-def texel(reals, ints, value, uv, tap):
+def texel(reals: ti.template(), ints: ti.template(), value, uv, tap):
     """Index (from VALUE_DATA) of one of the four texels around uv, and its weight."""
     meta, flags = ints[value + VALUE_META], ints[value + VALUE_FLAGS]
     w, h = ints[value + VALUE_N], ints[value + VALUE_HEIGHT]
@@ -103,7 +103,7 @@ def texel(reals, ints, value, uv, tap):
 
 
 @ti.func
-def coloured(reals, ints, flags, base, lambdas):
+def coloured(reals: ti.template(), ints: ti.template(), flags, base, lambdas):
     """The four values of an RGB colour's smooth spectrum: coefficients at ``base``, with 4 channels times a scale."""
     out = ti.Vector([0.0, 0.0, 0.0, 0.0])
     scale = 1.0
@@ -119,7 +119,7 @@ def coloured(reals, ints, flags, base, lambdas):
 
 
 @ti.func
-def coloured_tangent(reals, tangents, ints, flags, base, lambdas):
+def coloured_tangent(reals: ti.template(), tangents: ti.template(), ints: ti.template(), flags, base, lambdas):
     """Its directional derivative along the coefficients' tangents."""
     out = ti.Vector([0.0, 0.0, 0.0, 0.0])
     four = (flags & CHANNELS_MASK) == 4
@@ -138,7 +138,9 @@ def coloured_tangent(reals, tangents, ints, flags, base, lambdas):
 
 
 @ti.func
-def lookup(reals, data, ints, value, lambdas, uv, kinds: ti.template(), tangent: ti.template()):
+def lookup(
+    reals: ti.template(), data: ti.template(), ints: ti.template(), value, lambdas, uv, kinds: ti.template(), tangent: ti.template()
+):
     """The value at four wavelengths. ``data`` is the pool it is read from: reals, or tangents of the same layout."""
     kind, base, n = ints[value + VALUE_KIND], ints[value + VALUE_DATA], ints[value + VALUE_N]
     flags = ints[value + VALUE_FLAGS]
@@ -174,7 +176,9 @@ def lookup(reals, data, ints, value, lambdas, uv, kinds: ti.template(), tangent:
 
 
 @ti.func
-def deposit(reals, ints, acc, value, lambdas, uv, d, first, kinds: ti.template()):
+def deposit(
+    reals: ti.template(), ints: ti.template(), acc: ti.template(), value, lambdas, uv, d, first, kinds: ti.template()
+):
     """Adjoint of ``lookup``: spread d, one number per wavelength, over the value's accumulators.
 
     first: number of the accumulator where this replica starts.

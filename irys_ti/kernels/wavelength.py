@@ -9,7 +9,7 @@ from irys_ti.runtime import ti
 
 
 @ti.func
-def sample_wavelengths(reals, ints, u):
+def sample_wavelengths(reals: ti.template(), ints: ti.template(), u):
     """Four wavelengths in nm and their densities per nm."""
     cdf = ints[H_LAMBDA]
     lambdas = ti.Vector([0.0, 0.0, 0.0, 0.0])
@@ -32,7 +32,7 @@ def sample_wavelengths(reals, ints, u):
 
 
 @ti.func
-def response(reals, ints, channel, lam):
+def response(reals: ti.template(), ints: ti.template(), channel, lam):
     """What a film channel makes of unit radiance at a wavelength, per nm."""
     x = ti.math.clamp((lam - LAMBDA_MIN) / LAMBDA_STEP, 0.0, N_LAMBDA - 1.0)
     i = ti.min(ti.cast(ti.floor(x), ti.i32), N_LAMBDA - 2)

@@ -13,7 +13,7 @@ def emit(p, w):
 
 
 @ti.func
-def sample(reals, ints, light, u):
+def sample(reals: ti.template(), ints: ti.template(), light, u):
     """A uniform direction of the sphere and its density."""
     z = 1.0 - 2.0 * u[0]
     r = ti.sqrt(ti.max(0.0, 1.0 - z * z))
@@ -22,12 +22,12 @@ def sample(reals, ints, light, u):
 
 
 @ti.func
-def pdf(reals, ints, light, d):
+def pdf(reals: ti.template(), ints: ti.template(), light, d):
     return 0.07957747154594767
 
 
 @ti.func
-def uv(reals, ints, light, d):
+def uv(reals: ti.template(), ints: ti.template(), light, d):
     """Where a texture would be read: nowhere."""
     return ti.Vector([0.5, 0.5])
 

@@ -14,7 +14,7 @@ def emit(p, w):
 
 
 @ti.func
-def sample(reals, ints, light, ref, radius):
+def sample(reals: ti.template(), ints: ti.template(), light, ref, radius):
     """(direction from ref, distance past everything, factor on the emitted value)."""
     base = ints[light + LIGHT_REALS]
     along = ti.Vector([reals[base + 8], reals[base + 9], reals[base + 10]])

@@ -21,7 +21,7 @@ def emit(p, w):
 
 
 @ti.func
-def uv(reals, ints, light, d):
+def uv(reals: ti.template(), ints: ti.template(), light, d):
     """Texture coordinates of the world direction d towards the environment."""
     w = affine_vector(reals, ints[light + LIGHT_REALS], d)
     u = ti.atan2(w[0], -w[2]) * 0.15915494309189535
@@ -30,7 +30,7 @@ def uv(reals, ints, light, d):
 
 
 @ti.func
-def search(reals, base, n, x):
+def search(reals: ti.template(), base, n, x):
     """Last cell i of a cumulative table of n + 1 numbers with table[i] <= x."""
     low, high = 0, n
     while high - low > 1:
@@ -43,7 +43,7 @@ def search(reals, base, n, x):
 
 
 @ti.func
-def sample(reals, ints, light, u):
+def sample(reals: ti.template(), ints: ti.template(), light, u):
     """A direction by the piecewise-constant density of the table, and its density over solid angle.
 
     The table (at LIGHT_DATA): rows' cumulative sums (h + 1), then each row's (w + 1).
@@ -66,7 +66,7 @@ def sample(reals, ints, light, u):
 
 
 @ti.func
-def pdf(reals, ints, light, d):
+def pdf(reals: ti.template(), ints: ti.template(), light, d):
     """Density of ``sample`` at the world direction d."""
     base = ints[light + LIGHT_REALS]
     w, h = ints[light + LIGHT_WIDTH], ints[light + LIGHT_HEIGHT]

@@ -14,7 +14,7 @@ def emit(p, w):
 
 
 @ti.func
-def sample(reals, ints, light, ref, radius):
+def sample(reals: ti.template(), ints: ti.template(), light, ref, radius):
     """(direction from ref, distance, factor on the emitted value): falls off with the distance squared."""
     base = ints[light + LIGHT_REALS]
     # to_local is rigid: its translation t sends the position to the origin, so position = -R^T t.

@@ -1,0 +1,194 @@
+"""Render, differentiate: the whole way on one screen.
+
+scene -> pools -> paths -> film -> image -> loss -> d_image -> replay -> exact sums -> gradients by path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, MutableMapping
+
+import numpy as np
+
+from .device.compile import check_paths, compiled
+from .device.launch import Launcher, Replay
+from .errors import SceneError
+from .optim.losses import Loss, as_loss
+from .scene import Scene
+from .spectral.bands import band_responses
+from .spectral.cie import response
+
+GROUPS = 8  # independently scrambled sets behind a standard error
+
+
+class Gradients(dict):
+    """{path: float64 array}, shaped like the parameter.
+
+    stderr: {path: array}, the standard error of each number, from independent scramble seeds (NaN where there
+    was one sample only). replayed: (paths that the replay met again bit for bit, paths).
+    """
+
+    def __init__(self, values=(), stderr=None, replayed=(0, 0)):
+        super().__init__(values)
+        self.stderr: dict[str, np.ndarray] = stderr or {}
+        self.replayed: tuple[int, int] = replayed
+
+
+class Parameters(MutableMapping):
+    """Mapping "red.reflectance" -> float64 array. Assigning updates the scene, and its device copy, in place."""
+
+    def __init__(self, scene: Scene):
+        self._scene = scene
+
+    def _slots(self):
+        return compiled(self._scene).by_path
+
+    def __getitem__(self, path: str) -> np.ndarray:
+        return self.slot(path).encoded.host.copy()
+
+    def __setitem__(self, path: str, value) -> None:
+        self.slot(path).assign(value, self._scene.file)
+
+    def __delitem__(self, path: str) -> None:
+        raise TypeError("parameters cannot be removed from a scene")
+
+    def __iter__(self):
+        return iter(self._slots())
+
+    def __len__(self):
+        return len(self._slots())
+
+    def slot(self, path: str):
+        """Where a parameter lies; its ``param`` has range and meaning. Unknown paths name the nearest."""
+        from .device.slots import find
+
+        return find(self._slots(), path, self._scene.file)
+
+    def differentiable(self) -> list[str]:
+        """Paths that have a gradient."""
+        return [p for p, s in self._slots().items() if s.param.differentiable]
+
+
+def parameters(scene: Scene) -> Parameters:
+    """All parameters of a scene, by path."""
+    return Parameters(scene)
+
+
+def render(scene: Scene, spp: int = 64, seed: int = 1, *, bands=None, progress: Callable | None = None) -> np.ndarray:
+    """Render: float32 (H, W, 3), linear sRGB; with ``bands`` (H, W, n), mean radiance of each band.
+
+    spp: samples per pixel. seed: any integer; the same seed gives the same bits. bands: [(low, high), ...] in nm,
+    within 360 to 830, at most 32. progress(fraction) is called now and then.
+    Raises SceneError for a scene that cannot be rendered.
+    """
+    device = compiled(scene)
+    device.set_channels(response() if bands is None else band_responses(bands))
+    return Launcher(device, spp, seed).render(progress).astype(np.float32)
+
+
+def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progress=None) -> np.ndarray:
+    """The derivative image (H, W, 3) along a direction: {path: tangent of the parameter's shape, or one number}."""
+    device = compiled(scene)
+    device.set_channels(response())
+    pool = np.zeros(device.mirror_reals.size)
+    for slot in check_paths(device, list(tangents)):
+        t = np.asarray(tangents[slot.path], np.float64)
+        if t.size != 1 and t.shape != slot.encoded.host.shape:
+            raise SceneError(
+                f"{scene.file}: tangent of '{slot.path}'", f"shape {t.shape}", f"give {slot.encoded.host.shape} or a number"
+            )
+        pushed = slot.encoded.push(np.broadcast_to(t, slot.encoded.host.shape).astype(np.float64))
+        pool[slot.offset : slot.offset + pushed.size] = pushed
+    from . import runtime
+
+    return Launcher(device, spp, seed).forward(runtime.array(pool), progress)
+
+
+def backward(
+    scene: Scene, d_image, spp: int = 64, seed: int = 2, params: Iterable[str] | None = None, *, progress=None
+) -> Gradients:
+    """The vector-Jacobian product: sum over pixels of d_image * d image / d parameter.
+
+    d_image: (H, W, 3), the derivative of your loss by the image. params: paths, default all that are
+    differentiable. Returns Gradients, with the standard error of every number in ``.stderr``.
+    Raises SceneError for an unknown path or a d_image of another size, MissingGradientError for a parameter that
+    has no gradient, ArithmeticError where a deposit outgrew the exact sums.
+    """
+    device = compiled(scene)
+    device.set_channels(response())
+    paths = wanted(scene, params)
+    d_image = check_image(scene, d_image, "d_image")
+    n = device.want(paths, bound=float(np.abs(d_image).max()) / spp)
+    replay = Replay(device, spp, seed, groups=max(1, min(GROUPS, spp // 2)), n_accumulators=n)
+    groups, sizes = replay.deposit(d_image, progress)
+    return collect(device, paths, groups, sizes, (replay.equal, replay.traced))
+
+
+def gradient(
+    scene: Scene,
+    loss: Loss | Callable,
+    spp: int = 8,
+    seeds: tuple[int, int] = (1, 2),
+    params: Iterable[str] | None = None,
+) -> tuple[float, Gradients]:
+    """Loss and gradient from two independent halves of ``spp`` samples each (design decision D6).
+
+    The image of half A gives the derivative that half B is replayed against, and the other way round, so both
+    gradients are unbiased for a loss that is quadratic in the image. loss: it.L2(target) and the like, or your
+    function image -> (loss, d_image).
+    """
+    device = compiled(scene)
+    device.set_channels(response())
+    paths, loss = wanted(scene, params), as_loss(loss)
+    halves = [Replay(device, spp, seed) for seed in seeds]
+    images = [half.radiance() for half in halves]
+    value = loss.value(*images)
+    # Half B is replayed against half A's derivative and the other way round.
+    d_images = [check_image(scene, loss.derivative(image), "the loss's d_image") for image in images]
+    n = device.want(paths, bound=max(float(np.abs(d).max()) for d in d_images) / spp)
+    found, equal, traced = [], 0, 0
+    for half, d_image in zip(halves, reversed(d_images)):
+        half.n = n
+        groups, _ = half.deposit(d_image)
+        found += groups
+        equal, traced = equal + half.equal, traced + half.traced
+    return value, collect(device, paths, found, [spp, spp], (equal, traced))
+
+
+def wanted(scene: Scene, params: Iterable[str] | None) -> list[str]:
+    """The paths asked for, checked; all differentiable ones by default."""
+    if isinstance(params, str):
+        params = [params]
+    paths = Parameters(scene).differentiable() if params is None else list(params)
+    check_paths(compiled(scene), paths)
+    return paths
+
+
+def check_image(scene: Scene, image, what: str) -> np.ndarray:
+    """An image of the film's size, finite, as float64."""
+    image = np.asarray(image, np.float64)
+    _, _, w, h = scene.camera.film.window
+    if image.shape != (h, w, 3):
+        raise SceneError(f"{scene.file}: {what}", f"shape {image.shape}", f"the film makes ({h}, {w}, 3)")
+    if not np.isfinite(image).all():
+        raise SceneError(f"{scene.file}: {what}", "it holds NaN or infinity", "give finite numbers")
+    return image
+
+
+def collect(device, paths, groups: list[np.ndarray], sizes: list[int], replayed) -> Gradients:
+    """Gradients by path from the accumulators of independent groups, each weighted by its samples."""
+    out, first = Gradients(replayed=replayed), 0
+    share = np.asarray(sizes, np.float64) / sum(sizes)
+    for path in paths:
+        encoded = device.by_path[path].encoded
+        last = first + encoded.data.size
+        each = np.stack([encoded.pull(g[first:last]) for g in groups])
+        weights = share.reshape(-1, *[1] * (each.ndim - 1))
+        mean = (weights * each).sum(0)
+        out[path] = mean
+        if len(groups) > 1:
+            spread = (weights * (each - mean) ** 2).sum(0) / (len(groups) - 1)
+            out.stderr[path] = np.sqrt(spread)
+        else:
+            out.stderr[path] = np.full(mean.shape, np.nan)
+        first = last
+    return out

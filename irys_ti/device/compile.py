@@ -1,0 +1,292 @@
+"""A scene's pools: laid out once, then kept up to date in place. Nothing here recompiles a kernel."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+
+from irys_ti import runtime
+from irys_ti.errors import SceneError
+from irys_ti.io.validate import validate
+from irys_ti.kernels import layout
+from irys_ti.kernels.bsdf import BSDFS
+from irys_ti.kernels.config import Config
+from irys_ti.kernels.geometry import GEOMETRIES
+from irys_ti.kernels.light import LIGHTS
+from irys_ti.kernels.write import write
+from irys_ti.scene import Scene
+from irys_ti.spectral.cie import d65, response
+from irys_ti.spectral.hero import density
+
+from .geometry import Geometry
+from .lights import LightTable
+from .slots import Slot, StructureChanged, collect
+
+MAX_CHANNELS = 32
+FILTERS = {"box": 0, "tent": 1, "gaussian": 2}
+_compiled: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def compiled(scene: Scene) -> DeviceScene:
+    """The device copy of a scene, made on first use and brought up to date on every later one."""
+    runtime.ensure()
+    device = _compiled.get(scene)
+    if device is None or device.reals is None or not device.update():
+        device = DeviceScene(scene)
+        _compiled[scene] = device
+    return device
+
+
+class Pool:
+    """A host array that grows piece by piece and knows where each piece went."""
+
+    def __init__(self):
+        self.pieces: list[np.ndarray] = []
+        self.size = 0
+
+    def add(self, values) -> int:
+        """Append numbers; returns their offset."""
+        values = np.asarray(values).reshape(-1)
+        offset = self.size
+        self.pieces.append(values)
+        self.size += values.size
+        return offset
+
+    def array(self, dtype) -> np.ndarray:
+        """Everything, as one array."""
+        return np.concatenate([p.astype(dtype) for p in self.pieces]) if self.pieces else np.zeros(0, dtype)
+
+
+class DeviceScene:
+    """The pools of one scene: ``reals``, ``ints`` and the tree's arrays, with a host mirror of what can change.
+
+    The head of each pool (header, camera, tables, values) is rewritten in place when the scene's numbers
+    change; the geometry behind it stays.
+    """
+
+    def __init__(self, scene: Scene):
+        validate(scene)
+        self.scene = weakref.ref(scene)
+        self.slots: list[Slot] = collect(scene)
+        self.by_path = {s.path: s for s in self.slots}
+        self.geometry = Geometry(scene)
+        self.lights = LightTable(scene, self.geometry)
+        self.channels = response()
+        self.wanted: tuple[str, ...] = ()
+        self.scratch: dict = {}
+        self._lay_out(scene)
+        runtime.own(self)
+
+    # -- layout ----------------------------------------------------------------------------------------
+
+    def _lay_out(self, scene: Scene) -> None:
+        reals, ints = Pool(), Pool()
+        h = np.zeros(layout.HEADER_SIZE, np.int64)
+        ints.add(h)
+        h[layout.H_CAMERA] = reals.add(np.zeros(layout.CAMERA_STRIDE))
+        h[layout.H_SPHERE] = reals.add(np.r_[self.geometry.center, self.geometry.radius])
+        cdf, pdf = density()
+        h[layout.H_LAMBDA] = reals.add(np.r_[cdf, pdf])
+        h[layout.H_D65] = reals.add(d65())
+        h[layout.H_RESPONSE] = reals.add(np.zeros(MAX_CHANNELS * layout.N_LAMBDA))
+
+        records = np.zeros((max(1, len(self.slots)), layout.VALUE_STRIDE), np.int64)
+        metas = np.zeros((max(1, len(self.slots)), layout.META_STRIDE))
+        meta0 = reals.add(metas)
+        for slot in self.slots:
+            e = slot.encoded
+            slot.offset = reals.add(e.data)
+            meta = metas[slot.index]
+            meta[layout.META_LAMBDA], meta[layout.META_INV_STEP] = e.lambda0, e.inv_step
+            if e.to_uv is not None:
+                meta[layout.META_UV :] = e.to_uv[:2].reshape(-1)
+            records[slot.index, :7] = (
+                e.kind, slot.offset, e.n, -1, meta0 + slot.index * layout.META_STRIDE, e.height, e.flags,
+            )
+        self.values_at = h[layout.H_VALUES] = ints.add(records)
+        self.metas_at = meta0
+
+        first = {}
+        for slot in self.slots:
+            first.setdefault(id(slot.owner), slot.index)
+        materials = np.zeros((max(1, len(scene.materials)), layout.MATERIAL_STRIDE), np.int64)
+        kinds = list(BSDFS)
+        for i, m in enumerate(scene.materials):
+            module = BSDFS[m.kind]
+            flags = layout.TWO_SIDED if m.two_sided else 0
+            flags |= layout.SMOOTH if getattr(module, "HAS_SMOOTH", True) else 0
+            flags |= layout.TRANSMISSIVE if getattr(module, "TRANSMISSIVE", False) else 0
+            materials[i] = kinds.index(m.kind), first.get(id(m), 0), len(module.PARAMS), flags
+        self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)
+        self.material_of = {id(m): i for i, m in enumerate(scene.materials)}
+
+        self.lights.lay_out(h, reals, ints, first)
+        self.head_reals, self.head_ints = reals.size, ints.size
+        self.geometry.lay_out(h, reals, ints, self.lights)
+        h[layout.H_ENVIRONMENT] = self.lights.environment
+
+        self.mirror_reals = reals.array(np.float64)
+        self.mirror_ints = ints.array(np.int64)
+        self._write_camera(scene)
+        self._write_channels(self.channels)
+        self.lights.write(self)
+        self.reals = runtime.array(self.mirror_reals)
+        self.ints = runtime.array(self.mirror_ints, np.int32)
+        self.geometry.build()
+        self.uploaded = self.mirror_reals[: self.head_reals].copy(), self.mirror_ints[: self.head_ints].copy()
+
+    def release(self) -> None:
+        """Drop the device arrays (before Taichi restarts)."""
+        self.reals = self.ints = None
+        self.scratch.clear()
+        self.geometry.release()
+
+    # -- bringing it up to date --------------------------------------------------------------------------
+
+    def update(self) -> bool:
+        """Write what changed on the host; False where the layout itself no longer fits."""
+        scene = self.scene()
+        if self.geometry.changed(scene) or self.lights.changed(scene):
+            return False
+        if [id(s.owner) for s in self.slots] != [id(s.owner) for s in _slot_owners(scene)]:
+            return False
+        try:
+            changed = [s for s in self.slots if s.refresh()]
+        except StructureChanged:
+            return False
+        for slot in changed:
+            data = slot.encoded.data
+            self.mirror_reals[slot.offset : slot.offset + data.size] = data
+        if changed:
+            self.lights.write(self)
+        self._write_camera(scene)
+        self.upload_head()
+        return True
+
+    def upload_head(self) -> None:
+        """Send the heads of the pools to the device where they differ from what is there."""
+        for name, size, i in (("reals", self.head_reals, 0), ("ints", self.head_ints, 1)):
+            now = getattr(self, f"mirror_{name}")[:size]
+            then = self.uploaded[i]
+            if np.array_equal(now, then):
+                continue
+            differs = np.flatnonzero(now != then)
+            a, b = int(differs[0]), int(differs[-1]) + 1
+            part = runtime.array(now[a:b], np.int32 if i else None)
+            write(getattr(self, name), a, part, b - a)
+            then[a:b] = now[a:b]
+
+    def _write_camera(self, scene: Scene) -> None:
+        camera, film = scene.camera, scene.camera.film
+        h = self.mirror_ints
+        tan = np.tan(np.deg2rad(camera.fov_x()) / 2)
+        m = np.asarray(camera.to_world, np.float64)
+        values = np.r_[
+            m[:3].reshape(-1), tan, film.height / film.width, camera.principal_point, camera.near_clip
+        ]
+        at = h[layout.H_CAMERA]
+        self.mirror_reals[at : at + layout.CAMERA_STRIDE] = values
+        h[layout.H_FILM : layout.H_FILM + 6] = film.width, film.height, *film.window
+        h[layout.H_FILTER] = FILTERS[film.filter]
+        h[layout.H_MAX_DEPTH] = scene.integrator.max_depth
+        h[layout.H_RR_DEPTH] = scene.integrator.rr_depth
+
+    def _write_channels(self, channels: np.ndarray) -> None:
+        if len(channels) > MAX_CHANNELS:
+            raise ValueError(f"{len(channels)} bands asked for; at most {MAX_CHANNELS} fit one render")
+        at = self.mirror_ints[layout.H_RESPONSE]
+        self.mirror_reals[at : at + channels.size] = channels.reshape(-1)
+        self.mirror_ints[layout.H_CHANNELS] = len(channels)
+
+    def set_channels(self, channels: np.ndarray) -> None:
+        """Give the film these responses, (c, 95) per nm."""
+        self.channels = channels
+        self._write_channels(channels)
+        self.upload_head()
+
+    # -- gradients ----------------------------------------------------------------------------------------
+
+    def want(self, paths: list[str], bound: float) -> int:
+        """Ask for gradients of these parameters; returns the number of accumulators.
+
+        bound: largest |d_image| the deposits are scaled for (design decision D5).
+        """
+        at, n = self.values_at, 0
+        records = self.mirror_ints[at : at + len(self.slots) * layout.VALUE_STRIDE].reshape(-1, layout.VALUE_STRIDE)
+        records[:, layout.VALUE_GRAD] = -1
+        owners = set()
+        for path in paths:
+            slot = self.by_path[path]
+            records[slot.index, layout.VALUE_GRAD] = n
+            n += slot.encoded.data.size
+            owners.add(id(slot.owner))
+            self.mirror_reals[self.metas_at + slot.index * layout.META_STRIDE] = self.unit(slot, bound)
+        scene = self.scene()
+        for i, m in enumerate(scene.materials):
+            at = self.materials_at + i * layout.MATERIAL_STRIDE + layout.MATERIAL_FLAGS
+            flag = layout.WANTED if id(m) in owners else 0
+            self.mirror_ints[at] = (self.mirror_ints[at] & ~layout.WANTED) | flag
+        self.lights.want(self, owners)
+        self.wanted = tuple(paths)
+        self.upload_head()
+        return n
+
+    def unit(self, slot: Slot, bound: float) -> float:
+        """Units per 1 of a slot's deposits: a power of two, from declared bounds and max|d_image| alone.
+
+        A deposit as large as the bound makes 2^36 units; it may be 2^20 times larger before it saturates, and
+        2^36 times smaller before it is lost.
+        """
+        scale = bound * (1.0 if slot.owner.kind in LIGHTS else self.lights.brightness)
+        return 2.0 ** float(np.clip(36 - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
+
+    # -- kernels ------------------------------------------------------------------------------------------
+
+    def config(self, mode: str) -> Config:
+        """What the path kernel has to be compiled for."""
+        scene = self.scene()
+        bsdfs, lights, shapes = list(BSDFS), list(LIGHTS), list(GEOMETRIES)
+        used = {m.kind for m in scene.materials}
+        shining = {o.kind for o, registry in _owners(scene) if registry is LIGHTS}
+        solid = {s.kind for s in scene.shapes}
+        return Config(
+            mode=mode,
+            bsdfs=tuple((i, n) for i, n in enumerate(bsdfs) if n in used),
+            lights=tuple((i, n) for i, n in enumerate(lights) if n in shining),
+            geometries=tuple((i, n) for i, n in enumerate(shapes) if n in solid),
+            kinds=self.geometry.accel.kinds,
+            values=tuple(sorted({s.encoded.kind for s in self.slots} | {layout.CONSTANT})),
+            width=self.geometry.width,
+            bsdf_rows=max([1, *(len(BSDFS[n].PARAMS) for n in used)]),
+            light_rows=max([1, *(len(LIGHTS[n].PARAMS) for n in shining)]),
+        )
+
+
+def _owners(scene: Scene):
+    from .slots import owners
+
+    return owners(scene)
+
+
+def _slot_owners(scene: Scene):
+    """One entry per slot, as ``collect`` would make them, without encoding anything."""
+
+    class _Of:
+        def __init__(self, owner):
+            self.owner = owner
+
+    return [_Of(o) for o, registry in _owners(scene) for _ in registry[o.kind].PARAMS]
+
+
+def check_paths(device: DeviceScene, paths) -> list[Slot]:
+    """Slots of parameter paths, refusing unknown ones and those without a gradient."""
+    from .slots import find, require_gradient
+
+    scene = device.scene()
+    found = [find(device.by_path, p, scene.file) for p in paths]
+    for slot in found:
+        require_gradient(slot, scene.file)
+    if len(set(paths)) != len(paths):
+        raise SceneError(f"{scene.file}: parameters", "a path is named twice", "name each once")
+    return found

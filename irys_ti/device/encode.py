@@ -1,0 +1,120 @@
+"""Host values (numbers, spectra, textures) to device numbers, with the chain rule in both directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from irys_ti.kernels import layout
+from irys_ti.scene.spectrum import Spectrum, Texture
+from irys_ti.spectral.grid import to_grid
+from irys_ti.spectral.upsample import coefficients, jacobian
+
+
+@dataclass
+class Encoded:
+    """One value as the device keeps it.
+
+    data: (n,) float64 for the real pool. kind, n, height, flags, lambda0, inv_step, to_uv: its record.
+    host: the host's array. pull(d_data) -> derivative by the host array; push(tangent) -> tangent of data.
+    """
+
+    data: np.ndarray
+    kind: int
+    host: np.ndarray
+    n: int = 1
+    height: int = 1
+    flags: int = 1
+    lambda0: float = 0.0
+    inv_step: float = 0.0
+    to_uv: np.ndarray | None = None
+    matrix: np.ndarray | None = None  # data = matrix @ host, or per texel (n, channels, 3)
+
+    def pull(self, d_data: np.ndarray) -> np.ndarray:
+        """Derivative by the host's array, from the derivative by the device's numbers."""
+        if self.matrix is None:
+            return d_data.reshape(self.host.shape)
+        if self.matrix.ndim == 2:
+            return (self.matrix.T @ d_data).reshape(self.host.shape)
+        d = np.einsum("pck,pc->pk", self.matrix, d_data.reshape(len(self.matrix), -1))
+        return d.reshape(self.host.shape)
+
+    def push(self, tangent: np.ndarray) -> np.ndarray:
+        """Tangent of the device's numbers, from the host array's."""
+        if self.matrix is None:
+            return tangent.reshape(-1)
+        if self.matrix.ndim == 2:
+            return self.matrix @ tangent.reshape(-1)
+        return np.einsum("pck,pk->pc", self.matrix, tangent.reshape(len(self.matrix), 3)).reshape(-1)
+
+
+def host_array(value) -> np.ndarray:
+    """The numbers that a parameter path shows: () for a number, (n,) for a spectrum, pixels for a texture."""
+    if isinstance(value, Spectrum):
+        return value.values if value.kind != "constant" else value.values.reshape(())
+    if isinstance(value, Texture):
+        return np.asarray(value.pixels, np.float64)
+    return np.float64(value).reshape(())
+
+
+def with_array(value, array: np.ndarray):
+    """A value of the same kind holding other numbers."""
+    if isinstance(value, Spectrum):
+        return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant)
+    if isinstance(value, Texture):
+        return Texture(array, value.filter, value.wrap, value.to_uv, value.source)
+    return float(array)
+
+
+def encode(value, unbounded: bool) -> Encoded:
+    """Encode one value. unbounded: a colour may exceed 1 (a light's), so its scale is kept apart."""
+    host = host_array(value)
+    if isinstance(value, Texture):
+        return _texture(value, host, unbounded)
+    if isinstance(value, Spectrum) and value.kind == "points":
+        lambda0, step, values, weights = to_grid(value)
+        identity = weights.shape[0] == weights.shape[1] and np.array_equal(weights, np.eye(len(weights)))
+        return Encoded(
+            values, layout.GRID, host, n=len(values), lambda0=lambda0, inv_step=1.0 / step,
+            matrix=None if identity else weights,
+        )
+    if isinstance(value, Spectrum) and value.kind == "rgb":
+        data, matrix = _colour(host.reshape(1, 3), unbounded)
+        flags = data.shape[1] | (layout.ILLUMINANT if value.illuminant else 0)
+        return Encoded(data.reshape(-1), layout.SIGMOID, host, flags=flags, matrix=matrix)
+    return Encoded(host.reshape(-1), layout.CONSTANT, host)
+
+
+def _texture(value: Texture, host: np.ndarray, unbounded: bool) -> Encoded:
+    h, w, channels = host.shape
+    flags = {"repeat": 0, "clamp": 1, "mirror": 2}[value.wrap] << layout.WRAP_SHIFT
+    flags |= layout.NEAREST if value.filter == "nearest" else 0
+    common = {"n": w, "height": h, "to_uv": np.asarray(value.to_uv, np.float64)}
+    if channels == 1:
+        return Encoded(host.reshape(-1), layout.TEXTURE, host, flags=flags | 1, **common)
+    data, matrix = _colour(host.reshape(-1, 3), unbounded)
+    flags |= data.shape[1] | (layout.ILLUMINANT if unbounded else 0)
+    return Encoded(data.reshape(-1), layout.TEXTURE, host, flags=flags, matrix=matrix, **common)
+
+
+def _colour(rgb: np.ndarray, unbounded: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (n, 3) and their Jacobian (n, 3, 3) by the colour; unbounded: a scale as fourth column.
+
+    A bright colour is scale * spectrum(rgb / scale) with scale = 2 max(rgb): the scale's own derivative is
+    that of its largest channel.
+    """
+    if not unbounded:
+        c = coefficients(rgb)
+        return c, jacobian(c)
+    top = rgb.argmax(1)
+    rows = np.arange(len(rgb))
+    scale = np.maximum(2.0 * rgb[rows, top], 1e-12)
+    unit = rgb / scale[:, None]
+    c = coefficients(unit)
+    d_scale = np.zeros((len(rgb), 3))
+    d_scale[rows, top] = 2.0
+    # unit = rgb / scale, so d unit / d rgb = I / scale - unit (d scale)^T / scale
+    d_unit = np.eye(3)[None] / scale[:, None, None] - unit[:, :, None] * d_scale[:, None, :] / scale[:, None, None]
+    matrix = np.concatenate([jacobian(c) @ d_unit, d_scale[:, None, :]], 1)
+    return np.c_[c, scale], matrix

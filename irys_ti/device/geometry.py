@@ -1,0 +1,161 @@
+"""Shapes to pools and trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irys_ti.errors import SceneError
+from irys_ti.kernels import layout
+from irys_ti.kernels.bvh import PrimSet, build_scene, default_width
+from irys_ti.kernels.geometry import GEOMETRIES, pack
+from irys_ti.scene import Mesh, Primitives, Scene, Shape, Sphere
+
+
+class Geometry:
+    """All shapes of a scene: their primitives' numbers, records and the tree over them."""
+
+    def __init__(self, scene: Scene):
+        self.width = default_width()
+        self.shapes = list(scene.shapes)
+        self.instances = list(scene.instances)
+        self.material_index = {m.id: i for i, m in enumerate(scene.materials)}
+        self.materials = [s.material for s in self.shapes]
+        self.counts = [_count(s) for s in self.shapes]
+        self.first = np.r_[0, np.cumsum(self.counts)].astype(int)
+        for s in self.shapes:
+            if s.interior is not None or s.exterior is not None:
+                raise SceneError(f"{scene.file}: shape '{s.id}'", "media are not supported yet", "remove its medium")
+        self._identity = self._fingerprint(scene)
+        self.accel = None
+        boxes = [self._world_boxes(s) for s in self.shapes if s.group is None]
+        for inst in self.instances:
+            boxes += [_moved(self._world_boxes(s), inst.to_world) for s in self.shapes if s.group == inst.group]
+        boxes = [b for b in boxes if len(b)]
+        if boxes:
+            all_boxes = np.concatenate(boxes)
+            low, high = all_boxes[:, :3].min(0), all_boxes[:, 3:].max(0)
+        else:
+            low, high = -np.ones(3), np.ones(3)
+        self.center = (low + high) / 2
+        self.radius = max(float(np.linalg.norm(high - low)) / 2, 1e-6)
+        eye = np.asarray(scene.camera.to_world, np.float64)[:3, 3]
+        self.radius = max(self.radius, 1e-3 * float(np.linalg.norm(eye - self.center)))
+
+    def changed(self, scene: Scene) -> bool:
+        """Whether shapes, their arrays or their materials were replaced since."""
+        return self._fingerprint(scene) != self._identity
+
+    @staticmethod
+    def _fingerprint(scene: Scene):
+        shapes = tuple(
+            (id(s), s.material, s.flip_normals, s.group, *(id(a) for a in _arrays(s)), *_numbers(s)) for s in scene.shapes
+        )
+        placed = tuple((i.group, np.asarray(i.to_world).tobytes()) for i in scene.instances)
+        return shapes, placed, tuple((m.id, m.kind, m.two_sided) for m in scene.materials)
+
+    def areas(self, shape: Shape) -> tuple[int, np.ndarray]:
+        """First primitive of a shape and the area of each."""
+        i = next(k for k, s in enumerate(self.shapes) if s is shape)
+        return int(self.first[i]), np.asarray(GEOMETRIES[shape.kind].area(_fields(shape)), np.float64)
+
+    @staticmethod
+    def _world_boxes(shape: Shape) -> np.ndarray:
+        return np.asarray(GEOMETRIES[shape.kind].bounds(_fields(shape)), np.float64)
+
+    def lay_out(self, h, reals, ints, lights) -> None:
+        """Write shape records and arrays behind the pools' heads."""
+        kinds = list(GEOMETRIES)
+        records = np.zeros((max(1, len(self.shapes)), layout.SHAPE_STRIDE), np.int64)
+        at = h[layout.H_SHAPES] = ints.add(records)
+        prim_shape = np.repeat(np.arange(len(self.shapes)), self.counts)
+        h[layout.H_PRIMS] = ints.add(prim_shape if len(prim_shape) else [0])
+        light_of = {id(s): i for i, s in enumerate(lights.shapes)}
+        for i, s in enumerate(self.shapes):
+            r = records[i]
+            r[layout.SHAPE_KIND] = kinds.index(s.kind)
+            r[layout.SHAPE_MATERIAL] = self.material_index[s.material]
+            r[layout.SHAPE_LIGHT] = light_of.get(id(s), -1)
+            if id(s) in light_of:
+                lights.set_shape(light_of[id(s)], at + i * layout.SHAPE_STRIDE)
+            r[layout.SHAPE_FLAGS] = layout.FLAG_FLIP if s.flip_normals else 0
+            r[layout.SHAPE_FIRST_PRIM], r[layout.SHAPE_N_PRIMS] = self.first[i], self.counts[i]
+            if isinstance(s, Mesh):
+                r[layout.SHAPE_REALS] = reals.add(s.vertices)
+                r[layout.SHAPE_FACES] = ints.add(s.faces)
+                if s.normals is not None:
+                    r[layout.SHAPE_FLAGS] |= layout.FLAG_NORMALS
+                    r[layout.SHAPE_NORMALS] = reals.add(s.normals)
+                if s.uvs is not None:
+                    r[layout.SHAPE_FLAGS] |= layout.FLAG_UVS
+                    r[layout.SHAPE_UVS] = reals.add(s.uvs)
+            else:
+                r[layout.SHAPE_REALS] = reals.add(_records(s))
+
+    def build(self) -> None:
+        """The tree over everything."""
+        world = self._prim_set(None)
+        names = sorted({s.group for s in self.shapes if s.group is not None})
+        groups = [self._prim_set(name) for name in names]
+        placed = [(names.index(i.group), i.to_world) for i in self.instances]
+        self.accel = build_scene(world, groups, placed, self.width)
+
+    def _prim_set(self, group: str | None) -> PrimSet:
+        kinds = list(GEOMETRIES)
+        corners, tri_prims = [np.zeros((0, 3, 3))], [np.zeros(0, np.int32)]
+        boxes, prims, other = [np.zeros((0, 6))], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+        for i, s in enumerate(self.shapes):
+            if s.group != group:
+                continue
+            numbers = np.arange(self.first[i], self.first[i + 1], dtype=np.int32)
+            if isinstance(s, Mesh):
+                corners.append(np.asarray(s.vertices, np.float64)[np.asarray(s.faces)])
+                tri_prims.append(numbers)
+            else:
+                boxes.append(self._world_boxes(s))
+                prims.append(numbers)
+                other.append(np.full(len(numbers), kinds.index(s.kind), np.int32))
+        return PrimSet(*map(np.concatenate, (corners, tri_prims, boxes, prims, other)))
+
+    def release(self) -> None:
+        """Drop the tree's device arrays."""
+        if self.accel is not None:
+            self.accel.release()
+
+
+def _count(shape: Shape) -> int:
+    if isinstance(shape, Mesh):
+        return len(shape.faces)
+    return len(next(iter(_fields(shape).values())))
+
+
+def _fields(shape: Shape) -> dict:
+    """Arrays of a shape as its geometry kind names them."""
+    if isinstance(shape, Mesh):
+        return {"vertices": np.asarray(shape.vertices, np.float64), "faces": np.asarray(shape.faces)}
+    if isinstance(shape, Sphere):
+        return {"center": np.asarray(shape.center, np.float64).reshape(1, 3), "radius": np.array([float(shape.radius)])}
+    assert isinstance(shape, Primitives)
+    return {k: np.asarray(v, np.float64) for k, v in shape.fields.items()}
+
+
+def _records(shape: Shape) -> np.ndarray:
+    """Records of a shape's primitives, one after the other."""
+    return pack(GEOMETRIES[shape.kind], _fields(shape))
+
+
+def _arrays(shape: Shape) -> tuple:
+    if isinstance(shape, Mesh):
+        return shape.vertices, shape.faces, shape.normals, shape.uvs
+    return tuple(shape.fields.values()) if isinstance(shape, Primitives) else ()
+
+
+def _numbers(shape: Shape) -> tuple:
+    return (*map(float, shape.center), float(shape.radius)) if isinstance(shape, Sphere) else ()
+
+
+def _moved(boxes: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Boxes around transformed boxes."""
+    center, half = (boxes[:, :3] + boxes[:, 3:]) / 2, (boxes[:, 3:] - boxes[:, :3]) / 2
+    center = center @ m[:3, :3].T + m[:3, 3]
+    half = half @ np.abs(m[:3, :3]).T
+    return np.c_[center - half, center + half]

@@ -1,0 +1,141 @@
+"""Parameter slots: where each parameter of a scene lies on the host and on the device."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+import numpy as np
+
+from irys_ti.errors import MissingGradientError, SceneError
+from irys_ti.graph import Param
+from irys_ti.kernels.bsdf import BSDFS
+from irys_ti.kernels.light import LIGHTS
+from irys_ti.scene import Light, Material, Scene, Spectrum, Texture
+
+from .encode import Encoded, encode, host_array, with_array
+
+
+@dataclass
+class Slot:
+    """One parameter.
+
+    path: "metal.alpha". owner: the Material or Light whose ``values`` hold it. name: its name there.
+    param: its declaration. index: number of its value record. offset: where its numbers start in the pool.
+    """
+
+    path: str
+    owner: Material | Light
+    name: str
+    param: Param
+    index: int
+    encoded: Encoded
+    offset: int = 0
+
+    @property
+    def value(self):
+        """The host's value, the default where the scene gives none."""
+        return self.owner.values.get(self.name, self.param.default)
+
+    @property
+    def unbounded(self) -> bool:
+        return self.param.kind == "spectrum"
+
+    def assign(self, array, file: str) -> None:
+        """Set the host's value to other numbers of the same shape, checked."""
+        old = host_array(self.value)
+        new = np.asarray(array, np.float64)
+        if new.shape != old.shape and new.size == old.size == 1:
+            new = new.reshape(old.shape)
+        if new.shape != old.shape:
+            raise SceneError(f"{file}: {self.path}", f"shape {new.shape} given", f"this parameter has shape {old.shape}")
+        value = with_array(self.value, new.copy())
+        check_value(value, self.param, f"{file}: {self.path}")
+        self.owner.values[self.name] = value
+
+    def refresh(self) -> bool:
+        """Encode the host's value again; True where it changed."""
+        host = host_array(self.value)
+        old = self.encoded
+        if host.shape == old.host.shape and np.array_equal(host, old.host):
+            return False
+        self.encoded = encode(self.value, self.unbounded)
+        self.encoded.host = self.encoded.host.copy()
+        if self.encoded.data.size != old.data.size or self.encoded.kind != old.kind:
+            raise StructureChanged
+        return True
+
+
+class StructureChanged(Exception):
+    """A value takes another number of device numbers than before: the pools are laid out again."""
+
+
+def check_value(value, param: Param, where: str) -> None:
+    """Refuse a value that is not finite or outside its range."""
+    array = host_array(value)
+    if isinstance(value, Texture) and (array.ndim != 3 or array.shape[2] not in (1, 3) or 0 in array.shape):
+        raise SceneError(where, f"a texture of shape {array.shape}", "pixels must be (height, width, 1 or 3)")
+    if isinstance(value, Spectrum) and param.kind in ("scalar", "flag"):
+        raise SceneError(where, "a spectrum where a number belongs", "give one number")
+    if not np.isfinite(array).all():
+        raise SceneError(where, "the value is not finite (NaN or infinity)", "give finite numbers")
+    if array.min() < param.low or array.max() > param.high:
+        bad = array.min() if array.min() < param.low else array.max()
+        word = "negative" if bad < 0 <= param.low else "out of range"
+        raise SceneError(where, f"{bad:.6g} is {word}", f"values lie in [{param.low:g}, {param.high:g}]")
+    if isinstance(value, Spectrum) and value.kind == "points":
+        w = value.wavelengths
+        if w is None or w.shape != value.values.shape or not np.isfinite(w).all() or (np.diff(w) <= 0).any():
+            raise SceneError(where, "the wavelengths do not increase", "give one increasing wavelength (nm) per value")
+
+
+def owners(scene: Scene):
+    """Every (owner, registry) with parameters, in the order of their value records."""
+    for material in scene.materials:
+        yield material, BSDFS
+    for shape in scene.shapes:
+        if shape.light is not None:
+            yield shape.light, LIGHTS
+    for light in scene.lights:
+        yield light, LIGHTS
+
+
+def collect(scene: Scene) -> list[Slot]:
+    """All parameters of a scene; refuses unknown kinds and names and values out of range."""
+    slots: list[Slot] = []
+    for owner, registry in owners(scene):
+        what = "bsdf" if registry is BSDFS else "light"
+        where = f"{scene.file}: {what} '{owner.id}'"
+        if owner.kind not in registry:
+            near = difflib.get_close_matches(owner.kind, registry, 1)
+            raise SceneError(where, f"unknown kind '{owner.kind}'", f"use one of {', '.join(near or registry)}")
+        declared = registry[owner.kind].PARAMS
+        for name in owner.values:
+            if name not in declared:
+                near = difflib.get_close_matches(name, declared, 1)
+                raise SceneError(where, f"unknown parameter '{name}'", f"did you mean {', '.join(near or declared)}?")
+        for name, param in declared.items():
+            value = owner.values.get(name, param.default)
+            check_value(value, param, f"{where}.{name}")
+            encoded = encode(value, param.kind == "spectrum")
+            encoded.host = encoded.host.copy()
+            slots.append(Slot(f"{owner.id}.{name}", owner, name, param, len(slots), encoded))
+    return slots
+
+
+def find(slots: dict[str, Slot], path: str, file: str) -> Slot:
+    """The slot of a path; an unknown one names the nearest."""
+    if path not in slots:
+        near = difflib.get_close_matches(path, slots, 3)
+        raise SceneError(
+            f"{file}: parameter '{path}'", "there is none of that name",
+            f"did you mean {', '.join(near)}?" if near else f"the scene has {', '.join(list(slots)[:8])}, ...",
+        )
+    return slots[path]
+
+
+def require_gradient(slot: Slot, file: str) -> None:
+    """Refuse a parameter without a derivative, rather than answer zero."""
+    if not slot.param.differentiable:
+        reason = slot.param.doc or "it is an option, not a quantity"
+        raise MissingGradientError(f"{file}: parameter '{slot.path}' has no gradient: {reason}")
