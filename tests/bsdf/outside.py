@@ -3,7 +3,7 @@
 import math
 
 from irys_ti.graph import Param, select
-from irys_ti.kernels.bsdf.sample import Sample
+from irys_ti.kernels.bsdf import Sample
 from irys_ti.kernels.bsdf.warp import cosine_hemisphere
 
 PARAMS = {

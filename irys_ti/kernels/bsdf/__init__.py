@@ -21,6 +21,7 @@ normal. ``docs/adding_a_bsdf.md`` is the recipe.
 
 from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, roughconductor, roughdielectric
 from irys_ti.kernels.bsdf.registry import check
+from irys_ti.kernels.bsdf.sample import Sample
 
 BSDFS = {
     "conductor": conductor,
@@ -38,3 +39,6 @@ def register(name: str, module) -> None:
     """
     check(name, module, BSDFS)
     BSDFS[name] = module
+
+
+__all__ = ["BSDFS", "Sample", "register"]

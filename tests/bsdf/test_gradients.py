@@ -1,0 +1,150 @@
+"""Derivatives of every BSDF: against finite differences, finite everywhere, and the same on the device."""
+
+import numpy as np
+import pytest
+
+from irys_ti import graph as g
+from tests.bsdf.cases import DELTA, NAMES, SMOOTH, WI, WO, Model, direction, full, incident, seed_of, sphere
+from tests.helpers.graphs import check_derivatives, check_lowering, run_lowered
+
+PARTS = [(n, "eval") for n in SMOOTH] + [(n, "eval_delta") for n in DELTA]
+N = 48
+
+
+def differentiable(m: Model) -> list:
+    return [m.leaves[k] for k, q in m.params.items() if q.differentiable]
+
+
+def random_params(m: Model, rng, n=N) -> dict:
+    """n settings inside the ranges, one per row."""
+    out = {}
+    for k, q in m.params.items():
+        t = rng.integers(0, 2, n) if q.kind == "flag" else rng.uniform(0.1, 0.9, (n, *q.shape))
+        out[k] = q.low + t * (q.high - q.low)
+    return out
+
+
+def params_near_an_end(m: Model, rng, n=N) -> tuple[dict, dict]:
+    """n settings a little inside either end of the ranges, and how far inside each is."""
+    out, margin = {}, {}
+    for i, (k, q) in enumerate(m.params.items()):
+        inside = 0.0 if q.kind == "flag" else (0.002 + 0.003 * i) * (q.high - q.low)
+        out[k] = np.where(rng.integers(0, 2, (n, *q.shape)) == 1, q.low + inside, q.high - inside)
+        margin[k] = inside
+    return out, margin
+
+
+def lit_pairs(m: Model, p: dict, rng, n=N) -> dict:
+    """wi anywhere that is lit, wo as the BSDF samples it, so that narrow lobes are met; strictly non-grazing."""
+    wi = sphere(rng, n, not m.transmissive)
+    wi[:, 2] = np.where(np.abs(wi[:, 2]) < 0.05, 0.3, wi[:, 2])
+    wi /= np.linalg.norm(wi, axis=1, keepdims=True)
+    wo, _ = m.draw(p, wi, rng.random((n, 3)))
+    # A failed sample lies on the horizon, where eval jumps.
+    wo = np.where(np.abs(wo[:, 2:]) < 0.02, np.array([0.6, 0.0, 0.8]), wo)
+    return {WI: wi, WO: wo}
+
+
+@pytest.mark.parametrize("name,part", PARTS)
+def test_parameters_inside_the_ranges(name, part):
+    m, rng = Model(name), np.random.default_rng(seed_of(name))
+    p = random_params(m, rng)
+    check_derivatives([getattr(m, part)], m.values(p) | lit_pairs(m, p, rng), differentiable(m), step=1e-5)
+
+
+@pytest.mark.parametrize("name,part", PARTS)
+def test_parameters_near_an_end(name, part):
+    m, rng = Model(name), np.random.default_rng(seed_of(name) + 1)
+    p, margin = params_near_an_end(m, rng)
+    scale = {m.leaves[k]: 0.1 * v for k, v in margin.items()}
+    values = m.values(p) | lit_pairs(m, p, rng)
+    check_derivatives([getattr(m, part)], values, differentiable(m), step=1e-4, scale=scale)
+
+
+@pytest.mark.parametrize("name,part", PARTS)
+def test_directions(name, part):
+    """Derivatives by wi and wo, as free vectors, which the geometry's adjoint needs."""
+    m, rng = Model(name), np.random.default_rng(seed_of(name) + 2)
+    p = random_params(m, rng)
+    values = m.values(p) | lit_pairs(m, p, rng)
+    check_derivatives([getattr(m, part)], values, [WI, WO], scale={WI: 1e-2, WO: 1e-2}, step=1e-3)
+
+
+def test_check_rejects_a_wrong_derivative():
+    """The control: a parameter's derivative that is off by 1 in 1,000 must be found out."""
+    m, rng = Model("diffuse"), np.random.default_rng(0)
+    p = random_params(m, rng)
+    wrong = m.eval + 1e-3 * g.stop_gradient(m.leaves["reflectance"])
+    with pytest.raises(AssertionError, match="finite difference"):
+        check_derivatives([wrong], m.values(p) | lit_pairs(m, p, rng), differentiable(m))
+
+
+def corners(m: Model) -> dict:
+    """Every mix of parameter ends and defaults with directions from normal to exactly grazing."""
+    zs = [1.0, 0.4, 1e-3, 1e-6, 0.0, -1e-6, -0.4, -1.0]
+    wi, wo = np.meshgrid(range(len(zs)), range(len(zs)))
+    wi = np.array([direction(zs[i], 0.0) for i in wi.ravel()])
+    # In the plane of incidence, mirrored, and askew.
+    wo = np.concatenate([[direction(zs[i], a) for i in wo.ravel()] for a in (np.pi, 0.0, 2.0)])
+    rng = np.random.default_rng(0)
+    n = len(wo)
+    rows: dict = {k: [] for k in m.params}
+    for end in ("low", "high", "mixed", "mixed", "default"):
+        for k, q in m.params.items():
+            pick = {"mixed": rng.choice([q.low, q.default, q.high])}.get(end, getattr(q, end, q.default))
+            rows[k].append(np.broadcast_to(full(q, pick), (n, *q.shape)))
+    wi = np.tile(wi, (3, 1))
+    return m.values({k: np.concatenate(v) for k, v in rows.items()}) | {WI: np.tile(wi, (5, 1)), WO: np.tile(wo, (5, 1))}
+
+
+def everything(m: Model) -> list:
+    """Value, density and adjoint of each part."""
+    out = []
+    for value, pdf, there in (("eval", "pdf", m.smooth), ("eval_delta", "pdf_delta", m.delta)):
+        if there:
+            e = getattr(m, value)
+            out += [e, getattr(m, pdf), *g.vjp([e], [1.0], differentiable(m)), *g.jvp([e], differentiable(m), [1.0] * len(differentiable(m)))]
+    return out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_finite_at_the_corners(name):
+    m = Model(name)
+    values = corners(m)
+    parts = everything(m)
+    for e, x in zip(parts, g.evaluate(parts, values), strict=True):
+        bad = ~np.isfinite(x.reshape(len(x), -1)).all(1)
+        assert not bad.any(), f"{e!r}: {[(k, np.asarray(v)[bad][0]) for k, v in values.items()]}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_finite_at_the_corners_f32(name, f32):
+    m = Model(name)
+    values = corners(m)
+    parts = everything(m)
+    for e, x in zip(parts, run_lowered(parts, values), strict=True):
+        bad = ~np.isfinite(x.reshape(len(x), -1)).all(1)
+        assert not bad.any(), f"{e!r}: {[(k, np.asarray(v)[bad][0]) for k, v in values.items()]}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lowered_f64(name, f64):
+    m, rng = Model(name), np.random.default_rng(seed_of(name) + 3)
+    p = random_params(m, rng)
+    check_lowering(everything(m), m.values(p) | lit_pairs(m, p, rng), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lowered_f32(name, f32):
+    m, rng = Model(name), np.random.default_rng(seed_of(name) + 4)
+    p = random_params(m, rng)
+    check_lowering(everything(m), m.values(p) | lit_pairs(m, p, rng), rtol=2e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sample_lowered_f64(name, f64):
+    m, rng = Model(name), np.random.default_rng(seed_of(name) + 5)
+    p = random_params(m, rng)
+    for wi in incident(m):
+        values = m.values(p) | {WI: np.broadcast_to(wi, (N, 3)), g.leaf("u", (3,)): rng.random((N, 3))}
+        check_lowering([m.sample.wo], values, rtol=1e-9)
