@@ -2,11 +2,12 @@
 
 from .camera import Camera, Film
 from .material import Light, Material
+from .medium import Medium
 from .scene import Integrator, Scene
 from .shapes import Instance, Mesh, Primitives, Shape, Sphere, cube, rectangle
 from .spectrum import Spectrum, Texture, Value, constant, points, rgb
 
 __all__ = [
-    "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Mesh", "Primitives", "Scene", "Shape",
+    "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Medium", "Mesh", "Primitives", "Scene", "Shape",
     "Spectrum", "Sphere", "Texture", "Value", "constant", "cube", "points", "rectangle", "rgb",
 ]

@@ -25,6 +25,7 @@ class Integrator:
 class Scene:
     """A scene on the host. ``file`` is named in errors; ``it.load`` fills it in.
 
+    ``spp``: samples per pixel that the file asks for, if it does.
     Ids of shapes, materials and lights are the first part of parameter paths and must differ.
     """
 
@@ -36,3 +37,4 @@ class Scene:
     media: list = field(default_factory=list)
     integrator: Integrator = field(default_factory=Integrator)
     file: str = "scene"
+    spp: int | None = None

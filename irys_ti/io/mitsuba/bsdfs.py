@@ -1,0 +1,123 @@
+"""<bsdf> elements: one function for each plugin, from its properties to a Material's values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...scene import Material, Spectrum, constant
+from ...spectral import glass, metals
+from ..suggest import nearest
+from .props import Props
+from .textures import reflectance, scalar, value
+from .xml import Node
+
+OPAQUE = ("diffuse", "conductor", "roughconductor")
+
+
+def material(node: Node, context, id: str) -> Material:
+    """The Material of a <bsdf>, under the given id."""
+    props = Props(node, context)
+    if node.type == "twosided":
+        inner = props.one("bsdf")
+        if inner is None:
+            raise node.error("holds no <bsdf>", "put one inside")
+        props.finish()
+        if inner.type not in OPAQUE:
+            raise inner.error("lets light through, so it cannot be two-sided", "use it without the twosided element")
+        result = material(inner, context, id)
+        result.two_sided = True
+        return result
+    plugin = BSDFS.get(node.type)
+    if plugin is None:
+        raise node.error(f"unknown bsdf {node.type!r}", nearest(node.type, [*BSDFS, "twosided"]))
+    values = plugin(props)
+    props.finish()
+    return Material(id, node.type, {k: v for k, v in values.items() if v is not None})
+
+
+def _diffuse(props: Props) -> dict:
+    return {"reflectance": reflectance(props, "reflectance", constant(0.5))}
+
+
+def _null(props: Props) -> dict:
+    return {}
+
+
+def _conductor(props: Props) -> dict:
+    return {**_index(props), "specular_reflectance": reflectance(props, "specular_reflectance", None)}
+
+
+def _roughconductor(props: Props) -> dict:
+    return {**_conductor(props), **_roughness(props)}
+
+
+def _dielectric(props: Props) -> dict:
+    return {
+        "int_ior": _ior(props, "int_ior", "bk7"),
+        "ext_ior": _ior(props, "ext_ior", "air"),
+        "specular_reflectance": reflectance(props, "specular_reflectance", None),
+        "specular_transmittance": reflectance(props, "specular_transmittance", None),
+    }
+
+
+def _roughdielectric(props: Props) -> dict:
+    return {**_dielectric(props), **_roughness(props)}
+
+
+BSDFS = {
+    "diffuse": _diffuse,
+    "conductor": _conductor,
+    "roughconductor": _roughconductor,
+    "dielectric": _dielectric,
+    "roughdielectric": _roughdielectric,
+    "null": _null,
+}
+
+
+def _roughness(props: Props) -> dict:
+    """GGX alone, of one roughness; Mitsuba's masking term is the separable one."""
+    distribution = props.string("distribution", "beckmann")
+    if distribution != "ggx":
+        shown = f"distribution {distribution!r}" + ("" if distribution != "beckmann" else " (Mitsuba's default)")
+        raise props.node.error(f"{shown} is not supported", 'write <string name="distribution" value="ggx"/>')
+    props.boolean("sample_visible", True)  # how Mitsuba samples; the picture is the same
+    if props.has("alpha_u") or props.has("alpha_v"):
+        if props.has("alpha"):
+            raise props.node.error("has both alpha and alpha_u, alpha_v", "keep alpha")
+        u, v = (scalar(props, name, low=0.0, high=1.0) for name in ("alpha_u", "alpha_v"))
+        if not np.isscalar(u) or not np.isscalar(v) or u != v:
+            raise props.node.error("alpha_u and alpha_v differ", "anisotropic roughness is not supported: use alpha")
+        return {"alpha": u, "separable": 1.0}
+    return {"alpha": scalar(props, "alpha", 0.1, 0.0, 1.0), "separable": 1.0}
+
+
+def _index(props: Props) -> dict:
+    """eta and k of a conductor: by name or as spectra."""
+    if props.has("material") and (props.has("eta") or props.has("k")):
+        raise props.node.error("has both material and eta, k", "keep one")
+    if props.has("eta") or props.has("k"):
+        return {name: _index_spectrum(props, name) for name in ("eta", "k")}
+    name = props.string("material", metals.MIRROR)
+    try:
+        eta, k = metals.metal(name)
+    except KeyError:
+        raise props.node.error(f"unknown material {name!r}", nearest(name, metals.names())) from None
+    return {"eta": eta, "k": k}
+
+
+def _index_spectrum(props: Props, name: str) -> Spectrum:
+    node = props.named.get(name)
+    result = value(props, name)
+    if not isinstance(result, Spectrum) or result.kind == "rgb":
+        raise node.error("an index of refraction is not a colour", 'use <spectrum> or <string name="material">')
+    return result
+
+
+def _ior(props: Props, name: str, default: str) -> float:
+    """An index of refraction: a number or a name."""
+    if not props.has(name):
+        props.known.append(name)
+        return glass.INDICES[default]
+    if props.named[name].tag == "string":
+        return glass.INDICES[props.string(name, choices=glass.INDICES)]
+    return props.float(name, low=0.0, strict=True)

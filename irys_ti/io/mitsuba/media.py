@@ -1,0 +1,36 @@
+"""<medium> elements, kept as they are given."""
+
+from __future__ import annotations
+
+from ...scene.medium import Medium
+from ..suggest import nearest
+from .props import Props
+from .textures import reflectance, value
+from .xml import Node
+
+
+def medium(node: Node, context, id: str) -> Medium:
+    """A homogeneous medium with its phase function."""
+    if node.type != "homogeneous":
+        raise node.error(f"unknown medium {node.type!r}", nearest(node.type, ("homogeneous",)))
+    props = Props(node, context)
+    values = {
+        "sigma_t": value(props, "sigma_t", 1.0),
+        "albedo": reflectance(props, "albedo", 0.75),
+        "scale": props.float("scale", 1.0, low=0.0),
+    }
+    props.boolean("has_spectral_extinction", True)
+    props.boolean("sample_emitters", True)
+    phase = props.one("phase")
+    props.finish()
+    if phase is None:
+        return Medium(id, "homogeneous", values)
+    inner = Props(phase, context)
+    if phase.type == "hg":
+        result = Medium(id, "homogeneous", values, "hg", {"g": inner.float("g", 0.8, -1.0, 1.0, strict=True)})
+    elif phase.type == "isotropic":
+        result = Medium(id, "homogeneous", values)
+    else:
+        raise phase.error(f"unknown phase function {phase.type!r}", nearest(phase.type, ("hg", "isotropic")))
+    inner.finish()
+    return result
