@@ -1,9 +1,12 @@
 """Derivatives of every BSDF: against finite differences, finite everywhere, and the same on the device."""
 
+import os
+
 import numpy as np
 import pytest
 
 from irys_ti import graph as g
+from irys_ti import runtime
 from tests.bsdf.cases import DELTA, NAMES, SMOOTH, WI, WO, Model, direction, full, incident, seed_of, sphere
 from tests.helpers.graphs import check_derivatives, check_lowering, run_lowered
 
@@ -94,16 +97,17 @@ def corners(m: Model) -> dict:
             pick = {"mixed": rng.choice([q.low, q.default, q.high])}.get(end, getattr(q, end, q.default))
             rows[k].append(np.broadcast_to(full(q, pick), (n, *q.shape)))
     wi = np.tile(wi, (3, 1))
-    return m.values({k: np.concatenate(v) for k, v in rows.items()}) | {WI: np.tile(wi, (5, 1)), WO: np.tile(wo, (5, 1))}
+    p = m.values({k: np.concatenate(v) for k, v in rows.items()})
+    return p | {WI: np.tile(wi, (5, 1)), WO: np.tile(wo, (5, 1))}
 
 
 def everything(m: Model) -> list:
     """Value, density and adjoint of each part."""
-    out = []
+    out, wrt = [], differentiable(m)
     for value, pdf, there in (("eval", "pdf", m.smooth), ("eval_delta", "pdf_delta", m.delta)):
         if there:
             e = getattr(m, value)
-            out += [e, getattr(m, pdf), *g.vjp([e], [1.0], differentiable(m)), *g.jvp([e], differentiable(m), [1.0] * len(differentiable(m)))]
+            out += [e, getattr(m, pdf), *g.vjp([e], [1.0], wrt), *g.jvp([e], wrt, [1.0] * len(wrt))]
     return out
 
 
@@ -148,3 +152,22 @@ def test_sample_lowered_f64(name, f64):
     for wi in incident(m):
         values = m.values(p) | {WI: np.broadcast_to(wi, (N, 3)), g.leaf("u", (3,)): rng.random((N, 3))}
         check_lowering([m.sample.wo], values, rtol=1e-9)
+
+
+@pytest.fixture
+def gpu():
+    """A GPU backend; Vulkan counts where a driver is named, since the loader alone is everywhere."""
+    named = "VK_DRIVER_FILES" in os.environ
+    found = [a for a in runtime.available_archs() if a != "cpu" and (a != "vulkan" or named)]
+    if not found:
+        pytest.skip("no GPU backend: set VK_DRIVER_FILES to a Vulkan driver's ICD file to run on it")
+    runtime.init(found[0], "f32")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lowered_gpu(name, gpu):
+    m, rng = Model(name), np.random.default_rng(seed_of(name) + 4)
+    p = random_params(m, rng)
+    check_lowering(everything(m), m.values(p) | lit_pairs(m, p, rng), rtol=2e-4)
+    for x in run_lowered(everything(m), corners(m)):
+        assert np.isfinite(x).all()

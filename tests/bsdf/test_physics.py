@@ -21,7 +21,7 @@ def albedo(m: Model, p: dict, wi: np.ndarray, band: int = 0) -> float:
 
 def lossless(m: Model) -> dict:
     """The defaults with every reflectance and transmittance at 1."""
-    return {k: np.ones(4) if q.kind == "reflectance" else v for (k, q), v in zip(m.params.items(), m.settings()[0].values(), strict=True)}
+    return {k: np.ones(4) if m.params[k].kind == "reflectance" else v for k, v in m.settings()[0].items()}
 
 
 @pytest.mark.parametrize("name", SMOOTH)

@@ -61,8 +61,8 @@ def test_no_bsdf_file_holds_a_derivative():
     for path in Path(bsdf.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [getattr(node, k, None) for k in ("id", "attr", "name", "arg")]
-            for name in names:
-                assert not (isinstance(name, str) and (name in ("vjp", "jvp") or name.startswith("d_"))), (path.name, name)
+            for name in filter(lambda n: isinstance(n, str), names):
+                assert name not in ("vjp", "jvp") and not name.startswith("d_"), (path.name, name)
 
 
 def test_defaults_are_legal():

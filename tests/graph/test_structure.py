@@ -23,7 +23,8 @@ def test_equal_expressions_are_one_object():
 def test_simplifications():
     zero = g.constant(0.0)
     assert X * 0.0 is zero and X + 0.0 is X and X * 1.0 is X and X - X is zero
-    assert -(-X) is X and X - (-Y) is X + Y and (-X) * (-Y) is X * Y
+    negative = -X
+    assert -negative is X and X - (-Y) is X + Y and (-X) * (-Y) is X * Y
     assert 2.0 * (3.0 * X) is 6.0 * X
     assert g.constant(2.0) * 3.0 is g.constant(6.0)
     assert g.select(X < Y, X, X) is X

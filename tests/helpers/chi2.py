@@ -41,7 +41,8 @@ def integrate_cells(fn, tolerance=1e-6, depth=8) -> np.ndarray:
         return np.einsum("nij,i,j->n", values, w, w) * (z1 - z0) * (p1 - p0)
 
     z_edges, p_edges = np.linspace(-1, 1, N_Z + 1), np.linspace(-np.pi, np.pi, N_PHI + 1)
-    boxes = np.array([[z_edges[i], z_edges[i + 1], p_edges[j], p_edges[j + 1]] for i in range(N_Z) for j in range(N_PHI)])
+    cells = [(i, j) for i in range(N_Z) for j in range(N_PHI)]
+    boxes = np.array([[z_edges[i], z_edges[i + 1], p_edges[j], p_edges[j + 1]] for i, j in cells])
     owner = np.arange(len(boxes))
     total = np.zeros(len(boxes))
     coarse = rule(boxes)

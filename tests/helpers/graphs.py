@@ -120,4 +120,5 @@ def check_lowering(outputs, values: dict, rtol=None) -> None:
     want = g.evaluate(outputs, values)
     got = run_lowered(outputs, values)
     for e, a, b in zip(outputs, got, want, strict=True):
-        np.testing.assert_allclose(a, b.reshape(a.shape), rtol=rtol, atol=rtol * max(1.0, np.abs(b).max()), err_msg=repr(e))
+        atol = rtol * max(1.0, np.abs(b).max())
+        np.testing.assert_allclose(a, b.reshape(a.shape), rtol=rtol, atol=atol, err_msg=repr(e))
