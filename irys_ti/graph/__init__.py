@@ -19,20 +19,15 @@ from irys_ti.graph.ops import (
     clamp,
     component,
     cos,
-    cross,
     div,
-    dot,
     exp,
     floor,
-    length,
     log,
     logical_and,
     logical_not,
     logical_or,
     maximum,
-    mean,
     minimum,
-    normalize,
     power,
     safe_sqrt,
     select,
@@ -42,10 +37,10 @@ from irys_ti.graph.ops import (
     stack,
     stop_gradient,
     tan,
-    total,
     vec3,
 )
 from irys_ti.graph.param import Param
+from irys_ti.graph.vectors import cross, dot, length, mean, normalize, total
 
 
 def lower(exprs, leaves: dict, memo: dict | None = None) -> list:

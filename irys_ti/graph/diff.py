@@ -8,7 +8,7 @@ adjoints meet and at the end.
 
 from __future__ import annotations
 
-from irys_ti.graph import ops
+from irys_ti.graph import ops, vectors
 from irys_ti.graph.expr import Expr, constant, full, topological
 
 # Elementwise operations: for each argument, the linear map that takes a tangent of the argument to
@@ -94,11 +94,11 @@ def _push(e: Expr, tangent: dict[Expr, Expr]) -> Expr:
     if e.op == "select":
         return ops.select(args[0], t[1], t[2])
     if e.op == "dot":
-        return ops.dot(t[0], args[1]) + ops.dot(args[0], t[1])
+        return vectors.dot(t[0], args[1]) + vectors.dot(args[0], t[1])
     if e.op == "cross":
-        return ops.cross(t[0], args[1]) + ops.cross(args[0], t[1])
+        return vectors.cross(t[0], args[1]) + vectors.cross(args[0], t[1])
     if e.op == "sum":
-        return ops.total(t[0])
+        return vectors.total(t[0])
     if e.op == "comp":
         return ops.component(t[0], e.attr)
     if e.op == "stack":
@@ -145,7 +145,7 @@ def _pull(e: Expr, i: int, mask: Mask, u: Expr) -> tuple[Mask, Expr]:
     if e.op == "dot":
         return mask, u * args[1 - i]
     if e.op == "cross":
-        return mask, ops.cross(args[1], u) if i == 0 else ops.cross(u, args[0])
+        return mask, vectors.cross(args[1], u) if i == 0 else vectors.cross(u, args[0])
     if e.op in ("sum", "broadcast"):
         return mask, u  # _fit broadcasts or sums
     if e.op == "comp":
@@ -178,7 +178,7 @@ def _fit(shape: tuple, mask: Mask, value: Expr) -> tuple[Mask, Expr]:
             # Components that are dead must not enter the sum.
             value = _clean(per_component, value)
             mask = (mask - per_component) | {ops.any_of(_all_of(per_component))}
-        value = ops.total(value)
+        value = vectors.total(value)
     return mask, ops.broadcast(value, shape)
 
 

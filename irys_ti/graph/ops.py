@@ -16,7 +16,8 @@ def _common_shape(op: str, *args: Expr) -> tuple:
     return shapes.pop() if shapes else ()
 
 
-def _real(op: str, *args) -> tuple[Expr, ...]:
+def real(op: str, *args) -> tuple[Expr, ...]:
+    """The arguments as nodes; conditions are refused."""
     out = tuple(constant(a) for a in args)
     if any(a.boolean for a in out):
         raise TypeError(f"{op} takes real expressions, not conditions; use select(cond, 1, 0)")
@@ -40,12 +41,12 @@ def _elementwise(op: str, *args: Expr) -> Expr:
 
 def _unary(op: str):
     def build(x) -> Expr:
-        return _elementwise(op, *_real(op, x))
+        return _elementwise(op, *real(op, x))
 
     return build
 
 
-def _parts(e: Expr) -> tuple | None:
+def known_parts(e: Expr) -> tuple | None:
     """The components of a stacked or constant vector, where they are known without indexing."""
     if e.op == "stack":
         return e.args
@@ -58,7 +59,7 @@ def _by_parts(fn, a: Expr, b: Expr) -> Expr | None:
     """fn applied per component where one side is a stacked vector and the other is known too."""
     if a.op != "stack" and b.op != "stack":
         return None
-    pa, pb = _parts(a), _parts(b)
+    pa, pb = known_parts(a), known_parts(b)
     if pa is None or pb is None or len(pa) != len(pb):
         return None
     return _stack([fn(x, y) for x, y in zip(pa, pb, strict=True)])
@@ -66,7 +67,7 @@ def _by_parts(fn, a: Expr, b: Expr) -> Expr | None:
 
 def broadcast(x, shape: tuple) -> Expr:
     """A scalar repeated to the given shape; other shapes must agree already."""
-    (x,) = _real("broadcast", x)
+    (x,) = real("broadcast", x)
     if x.shape == shape:
         return x
     if x.shape:
@@ -97,7 +98,7 @@ def _narrow(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 
 def add(a, b) -> Expr:
-    a, b = _real("add", a, b)
+    a, b = real("add", a, b)
     shape = _common_shape("add", a, b)
     if is_zero(a):
         return broadcast(b, shape)
@@ -114,7 +115,7 @@ def add(a, b) -> Expr:
 
 
 def sub(a, b) -> Expr:
-    a, b = _real("sub", a, b)
+    a, b = real("sub", a, b)
     shape = _common_shape("sub", a, b)
     if is_zero(b):
         return broadcast(a, shape)
@@ -130,7 +131,7 @@ def sub(a, b) -> Expr:
 
 
 def neg(a) -> Expr:
-    (a,) = _real("neg", a)
+    (a,) = real("neg", a)
     if a.op == "neg":
         return a.args[0]
     if a.op == "sub" and a.args[0].shape == a.args[1].shape:
@@ -141,7 +142,7 @@ def neg(a) -> Expr:
 
 
 def mul(a, b) -> Expr:
-    a, b = _real("mul", a, b)
+    a, b = real("mul", a, b)
     shape = _common_shape("mul", a, b)
     if is_zero(a) or is_zero(b):
         return full(shape, 0.0)
@@ -166,7 +167,7 @@ def mul(a, b) -> Expr:
 
 
 def div(a, b) -> Expr:
-    a, b = _real("div", a, b)
+    a, b = real("div", a, b)
     shape = _common_shape("div", a, b)
     if is_zero(b):
         raise ZeroDivisionError("div: the divisor is the constant 0")
@@ -194,12 +195,12 @@ absolute = _unary("abs")
 
 def atan2(y, x) -> Expr:
     """The angle of (x, y) in (-pi, pi]."""
-    return _elementwise("atan2", *_real("atan2", y, x))
+    return _elementwise("atan2", *real("atan2", y, x))
 
 
 def power(a, b) -> Expr:
     """a to the power b, for a >= 0 or a small whole constant b (which becomes products)."""
-    a, b = _real("power", a, b)
+    a, b = real("power", a, b)
     n = uniform_value(b) if b.shape == () else None
     if n == 0.0:
         return full(a.shape, 1.0)
@@ -224,7 +225,7 @@ def _condition(op: str, *args) -> tuple[Expr, ...]:
 
 
 def _compare(op: str, a, b) -> Expr:
-    a, b = _real(op, a, b)
+    a, b = real(op, a, b)
     shape = _common_shape(op, a, b)
     if a.op == "const" and b.op == "const" and shape == ():
         return constant(bool(NUMPY[op](a.attr, b.attr)))
@@ -282,7 +283,7 @@ def any_of(c) -> Expr:
 def select(cond, a, b) -> Expr:
     """a where cond holds, else b; the other value may be inf or NaN, in derivatives too."""
     (cond,) = _condition("select", cond)
-    a, b = _real("select", a, b)
+    a, b = real("select", a, b)
     shape = _common_shape("select", cond, a, b)
     if cond.op == "const":
         return broadcast(a if cond.attr else b, shape)
@@ -301,12 +302,12 @@ def select(cond, a, b) -> Expr:
 
 
 def minimum(a, b) -> Expr:
-    a, b = _real("minimum", a, b)
+    a, b = real("minimum", a, b)
     return select(less(a, b), a, b)
 
 
 def maximum(a, b) -> Expr:
-    a, b = _real("maximum", a, b)
+    a, b = real("maximum", a, b)
     return select(less(b, a), a, b)
 
 
@@ -336,7 +337,7 @@ def vec3(x, y, z) -> Expr:
 
 def stack(*parts) -> Expr:
     """A vector of 3, or a spectrum of 4, from scalars."""
-    parts = _real("stack", *parts)
+    parts = real("stack", *parts)
     if len(parts) not in (3, 4) or any(p.shape for p in parts):
         raise ValueError("stack takes 3 or 4 scalars")
     return _stack(parts)
@@ -351,94 +352,13 @@ def component(v, i: int) -> Expr:
         raise IndexError(f"component {i} of an expression with {v.shape[0]} components")
     if v.op == "broadcast":
         return v.args[0]
-    parts = _parts(v)
+    parts = known_parts(v)
     return parts[i] if parts else node("comp", (v,), (), v.boolean, i)
-
-
-def total(v) -> Expr:
-    """The sum of the components."""
-    (v,) = _real("sum", v)
-    if v.shape == ():
-        return v
-    if v.op == "const":
-        return constant(sum(v.attr))
-    if v.op == "broadcast":
-        return mul(v.args[0], v.shape[0])
-    if v.op == "stack":
-        out = v.args[0]
-        for p in v.args[1:]:
-            out = add(out, p)
-        return out
-    if v.op == "neg":
-        return neg(total(v.args[0]))
-    if v.op == "mul":
-        a, b = v.args
-        if a.shape == b.shape:
-            return dot(a, b)
-        return mul(a, total(b)) if a.shape == () else mul(total(a), b)
-    if v.op == "div" and v.args[1].shape == ():
-        return div(total(v.args[0]), v.args[1])
-    return node("sum", (v,), ())
-
-
-def mean(v) -> Expr:
-    """The mean of the components."""
-    v = constant(v)
-    return total(v) if v.shape == () else mul(total(v), 1.0 / v.shape[0])
-
-
-def dot(a, b) -> Expr:
-    a, b = _real("dot", a, b)
-    if a.shape == () or a.shape != b.shape:
-        raise ValueError(f"dot: shapes {a.shape} and {b.shape} must be equal, and not scalar")
-    for x, y in ((a, b), (b, a)):
-        if x.op in ("neg", "broadcast") or (uniform_value(x) is not None) or (
-            x.op == "mul" and () in (x.args[0].shape, x.args[1].shape)
-        ):
-            if x.op == "neg":
-                return neg(dot(x.args[0], y))
-            if x.op == "mul":
-                s, v = x.args if x.args[0].shape == () else x.args[::-1]
-                return mul(s, dot(v, y))
-            return mul(x.args[0] if x.op == "broadcast" else uniform_value(x), total(y))
-    pa, pb = _parts(a), _parts(b)
-    sparse = any(p is not None and any(is_zero(c) for c in p) for p in (pa, pb))
-    if sparse or (pa and pb):
-        out = constant(0.0)
-        for i in range(a.shape[0]):
-            out = add(out, mul(component(a, i), component(b, i)))
-        return out
-    return node("dot", tuple(sorted((a, b), key=lambda e: e.serial)), ())
-
-
-def cross(a, b) -> Expr:
-    a, b = _real("cross", a, b)
-    if a.shape != (3,) or b.shape != (3,):
-        raise ValueError(f"cross: shapes {a.shape} and {b.shape} must both be (3,)")
-    if is_zero(a) or is_zero(b) or a is b:
-        return full((3,), 0.0)
-    if _parts(a) or _parts(b):
-        (ax, ay, az), (bx, by, bz) = (tuple(component(v, i) for i in range(3)) for v in (a, b))
-        return _stack([sub(mul(ay, bz), mul(az, by)), sub(mul(az, bx), mul(ax, bz)), sub(mul(ax, by), mul(ay, bx))])
-    return node("cross", (a, b), (3,))
-
-
-def length(v) -> Expr:
-    """The Euclidean length; its derivative at the zero vector is 0."""
-    return safe_sqrt(dot(v, v))
-
-
-def normalize(v) -> Expr:
-    """v at unit length; the zero vector stays zero, with derivative 0."""
-    v = constant(v)
-    square = dot(v, v)
-    positive = less(0.0, square)
-    return mul(v, select(positive, div(1.0, sqrt(square)), 0.0))
 
 
 def stop_gradient(x) -> Expr:
     """x as a value, constant to derivatives."""
-    (x,) = _real("stop_gradient", x)
+    (x,) = real("stop_gradient", x)
     return x if x.op in ("const", "stop") else node("stop", (x,), x.shape)
 
 
