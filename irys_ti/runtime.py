@@ -19,6 +19,24 @@ import taichi as ti  # noqa: E402
 warnings.filterwarnings("ignore", message=".*Calling non-taichi function.*")
 ti.set_logging_level(ti.ERROR)
 
+
+
+def _shorten_positions() -> None:
+    """Keep Taichi from wrapping a copy of the source text for every node: half of the walk's time.
+
+    The text only decorates messages of compile errors; file and line remain.
+    """
+    from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
+
+    def get_pos_info(self, node):
+        name = self.func.func.__name__
+        return f'File "{self.file}", line {node.lineno + self.lineno_offset}, in {name}:\n'
+
+    ASTTransformerContext.get_pos_info = get_pos_info
+
+
+_shorten_positions()
+
 ARCHS = ("cpu", "cuda", "vulkan", "metal")
 GPU_ARCHS = ("cuda", "metal", "vulkan")
 
@@ -78,6 +96,9 @@ def init(arch: str = "auto", precision: str = "f32", threads: int | None = None)
             default_fp=ti.f64 if precision == "f64" else ti.f32,
             default_ip=ti.i32,
             fast_math=False,
+            # Taichi's own data-flow pass is quadratic and took four fifths of the compile time of a path
+            # kernel; LLVM and the drivers do its work again (docs/design/compile_time.md).
+            cfg_optimization=False,
             log_level=ti.ERROR,
             offline_cache=True,
             **options,
