@@ -1,0 +1,95 @@
+"""irys_ti: a spectral, differentiable path tracer whose every kernel is Taichi.
+
+    import irys_ti as it
+    scene = it.load("cornell.xml")
+    image = it.render(scene, spp=64)
+    loss, grads = it.gradient(scene, it.L2(target), params=["red.reflectance"])
+
+Names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+# public name -> module that defines it
+_PUBLIC = {
+    "init": "runtime",
+    "load": "io",
+    "render": "api",
+    "backward": "api",
+    "forward": "api",
+    "gradient": "api",
+    "parameters": "api",
+    "Gradients": "api",
+    "fit": "fit",
+    "L2": "optim.losses",
+    "RelativeL2": "optim.losses",
+    "LogL2": "optim.losses",
+    "L1": "optim.losses",
+    "Scene": "scene",
+    "Camera": "scene",
+    "Film": "scene",
+    "Integrator": "scene",
+    "Material": "scene",
+    "Light": "scene",
+    "Mesh": "scene",
+    "Sphere": "scene",
+    "Primitives": "scene",
+    "Instance": "scene",
+    "Spectrum": "scene",
+    "Texture": "scene",
+    "SceneError": "errors",
+    "MissingGradientError": "errors",
+    "register_bsdf": "kernels.bsdf",
+    "register_geometry": "kernels.geometry",
+    "read_image": "io.images",
+    "write_image": "io.images",
+}
+_RENAMED = {"register_bsdf": "register", "register_geometry": "register"}
+_MODULES = {"runtime", "scene", "io", "graph", "reference", "optim", "spectral"}
+
+if TYPE_CHECKING:
+    from . import graph, io, optim, reference, runtime, scene, spectral
+    from .api import Gradients, backward, forward, gradient, parameters, render
+    from .errors import MissingGradientError, SceneError
+    from .fit import fit
+    from .io import load
+    from .io.images import read_image, write_image
+    from .kernels.bsdf import register as register_bsdf
+    from .kernels.geometry import register as register_geometry
+    from .optim.losses import L1, L2, LogL2, RelativeL2
+    from .runtime import init
+    from .scene import (
+        Camera,
+        Film,
+        Instance,
+        Integrator,
+        Light,
+        Material,
+        Mesh,
+        Primitives,
+        Scene,
+        Spectrum,
+        Sphere,
+        Texture,
+    )
+
+__all__ = sorted({*_PUBLIC, *_MODULES})
+
+
+def __getattr__(name: str):
+    if name in _PUBLIC:
+        value = getattr(import_module(f".{_PUBLIC[name]}", __name__), _RENAMED.get(name, name))
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__
