@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import glob
 import io
 import os
+import sys
 import warnings
 import weakref
 
@@ -64,6 +66,21 @@ def available_archs() -> list[str]:
     return [*found, "cpu"]
 
 
+def best_arch() -> str:
+    """The backend that "auto" takes: a real GPU's, else the CPU.
+
+    A machine without a GPU may still have software Vulkan, which is slow and, in some versions, wrong; so on
+    Linux Vulkan counts only where the kernel shows a graphics device.
+    """
+    there = available_archs()
+    for name in there:
+        if name == "vulkan" and sys.platform.startswith("linux"):
+            if not (glob.glob("/dev/dri/renderD*") or glob.glob("/dev/nvidia[0-9]*")):
+                continue
+        return name
+    return "cpu"
+
+
 def init(arch: str = "auto", precision: str = "f32", threads: int | None = None) -> str:
     """Start (or restart) Taichi and return the backend's name.
 
@@ -76,7 +93,7 @@ def init(arch: str = "auto", precision: str = "f32", threads: int | None = None)
         raise ValueError(f"precision {precision!r} is not one of 'f32', 'f64'")
     there = available_archs()
     if arch == "auto":
-        arch = "cpu" if precision == "f64" else there[0]
+        arch = "cpu" if precision == "f64" else best_arch()
     if arch not in ARCHS:
         raise ValueError(f"arch {arch!r} is not one of {', '.join(('auto', *ARCHS))}")
     if arch not in there:

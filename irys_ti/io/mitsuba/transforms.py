@@ -77,6 +77,7 @@ def _rotate(node: Node) -> np.ndarray:
     axis = vector3(node, 0.0, "axis")
     if not axis.any():
         raise node.error("the axis is zero", 'write for example y="1"')
+    # The axis is normalised; Mitsuba 3.9 shears where it is not of unit length.
     return tf.rotate(axis, number(node, node.attributes["angle"], "angle"))
 
 

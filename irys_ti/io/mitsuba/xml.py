@@ -206,6 +206,8 @@ def index_ids(root: Node) -> dict[str, Node]:
             if child.tag in OBJECTS and "id" in child.attributes:
                 if not child.id:
                     raise child.error("the id is empty", "name it or leave it out")
+                if "." in child.id:
+                    raise child.error("the id has a dot", "parameter paths are split at dots: use another character")
                 add(child.id, child)
             walk(child)
 

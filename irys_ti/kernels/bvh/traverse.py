@@ -81,21 +81,21 @@ def node_lane(nodes: ti.template(), base, lane, o, inv, near, width: ti.template
 
 
 @ti.func
-def triangle_lane(blocks: ti.template(), at, lanes: ti.template(), axes, shear, origin):
+def triangle_lane(blocks: ti.template(), at, lane, lanes: ti.template(), shear, origin):
     """Watertight ray-triangle test (Woop, Benthin and Wald, JCGT 2013): (hit, t, u, v).
 
     Two triangles that share an edge see the same number for it up to its sign, so no ray slips between
     them; a ray exactly through an edge hits both.
     """
-    ax = blocks[at + lanes * axes[0]] - origin[0]
-    ay = blocks[at + lanes * axes[1]] - origin[1]
-    az = blocks[at + lanes * axes[2]] - origin[2]
-    bx = blocks[at + lanes * (3 + axes[0])] - origin[0]
-    by = blocks[at + lanes * (3 + axes[1])] - origin[1]
-    bz = blocks[at + lanes * (3 + axes[2])] - origin[2]
-    cx = blocks[at + lanes * (6 + axes[0])] - origin[0]
-    cy = blocks[at + lanes * (6 + axes[1])] - origin[1]
-    cz = blocks[at + lanes * (6 + axes[2])] - origin[2]
+    ax = blocks[at[0] + lane] - origin[0]
+    ay = blocks[at[1] + lane] - origin[1]
+    az = blocks[at[2] + lane] - origin[2]
+    bx = blocks[at[0] + 3 * lanes + lane] - origin[0]
+    by = blocks[at[1] + 3 * lanes + lane] - origin[1]
+    bz = blocks[at[2] + 3 * lanes + lane] - origin[2]
+    cx = blocks[at[0] + 6 * lanes + lane] - origin[0]
+    cy = blocks[at[1] + 6 * lanes + lane] - origin[1]
+    cz = blocks[at[2] + 6 * lanes + lane] - origin[2]
     ax, ay = ax - shear[0] * az, ay - shear[1] * az
     bx, by = bx - shear[0] * bz, by - shear[1] * bz
     cx, cy = cx - shear[0] * cz, cy - shear[1] * cz
@@ -103,8 +103,12 @@ def triangle_lane(blocks: ti.template(), at, lanes: ti.template(), axes, shear, 
     wb = ax * cy - ay * cx
     wc = bx * ay - by * ax
     det = wa + wb + wc
-    one_side = (wa >= 0.0 and wb >= 0.0 and wc >= 0.0) or (wa <= 0.0 and wb <= 0.0 and wc <= 0.0)
-    hit = one_side and det != 0.0
+    low = ti.select(wa < wb, wa, wb)
+    low = ti.select(wc < low, wc, low)
+    high = ti.select(wa > wb, wa, wb)
+    high = ti.select(wc > high, wc, high)
+    # Not ``or``, ``and``: those branch, and a loop with a branch is not vectorised.
+    hit = ((low >= 0.0) | (high <= 0.0)) & (det != 0.0)
     scale = 1.0 / ti.select(hit, det, 1.0)
     t = (wa * az + wb * bz + wc * cz) * shear[2] * scale
     return hit, t, wb * scale, wc * scale
@@ -193,20 +197,27 @@ def intersect(
                 count = ((code >> KIND_BITS) & ((1 << COUNT_BITS) - 1)) + 1
                 kind = code & INSTANCE
                 if kind == 0:
-                    for block in range(start, start + count):
+                    if ti.static(lanes > 1):
                         mask = 0
+                        at = start * BLOCK_REALS[width] + lanes * axes
                         for k in range(lanes):
-                            at = block * BLOCK_REALS[width] + k
-                            hit, t, u, v = triangle_lane(blocks, at, lanes, axes, shear, origin)
+                            hit, t, u, v = triangle_lane(blocks, at, k, lanes, shear, origin)
                             lane_t[k], lane_u[k], lane_v[k] = t, u, v
-                            mask |= ti.select(hit and t > 0.0 and t <= best_t, 1 << k, 0)
+                            mask |= ti.select(hit & (t > 0.0) & (t <= best_t), 1 << k, 0)
                         if mask != 0:
                             for k in range(lanes):
-                                prim = block_prims[block * lanes + k]
+                                prim = block_prims[start * lanes + k]
                                 t = lane_t[k]
                                 if ((mask >> k) & 1) and closer(t, prim, inst, best_t, best_prim, best_inst):
                                     best_t, best_prim, best_inst = t, prim, inst
                                     best_u, best_v = lane_u[k], lane_v[k]
+                    else:
+                        for block in range(start, start + count):
+                            hit, t, u, v = triangle_lane(blocks, block * BLOCK_REALS[width] + axes, 0, 1, shear, origin)
+                            prim = block_prims[block]
+                            if hit & (t > 0.0) and closer(t, prim, inst, best_t, best_prim, best_inst):
+                                best_t, best_prim, best_inst = t, prim, inst
+                                best_u, best_v = u, v
                 if ti.static(mask_of_kinds & ((1 << INSTANCE) - 2) != 0):
                     if kind != 0:
                         for slot in range(start * lanes, (start + count) * lanes):
