@@ -114,7 +114,7 @@ def _read_integers(path: Path) -> np.ndarray:
         from .png16 import read_png16
 
         return read_png16(data)
-    pixels = iio.imread(data, extension=path.suffix.lower())
+    pixels = iio.imread(data, extension=path.suffix.lower(), plugin="pillow")
     if data[:2] == b"\xff\xd8" and pixels.ndim == 3 and pixels.shape[2] == 4:
         raise SceneError(str(path), "is a CMYK image", "save it as RGB")
     if pixels.dtype == bool:
@@ -133,4 +133,4 @@ def _write_integers(path: Path, image: np.ndarray) -> None:
     encoded = np.nan_to_num(image).clip(0, 1)
     encoded[:, :, :colours] = linear_to_srgb(encoded[:, :, :colours])
     pixels = np.round(encoded * 255).astype(np.uint8)
-    iio.imwrite(path, pixels[:, :, 0] if c == 1 else pixels, **({"quality": 95} if jpeg else {}))
+    iio.imwrite(path, pixels[:, :, 0] if c == 1 else pixels, plugin="pillow", **({"quality": 95} if jpeg else {}))

@@ -18,7 +18,7 @@ from . import cie
 
 FLOOR = 1e-6  # distance of the brightest channel from 0 and of the darkest from 1
 _CHUNK = 1024  # rows at a time: the temporaries stay in the cache
-_CELLS = 24  # per channel, for the starting points of many colours
+_CELLS = 32  # per channel, for the starting points of many colours
 _DARK = 0.02  # brightest channel of colours that are reached by way of brighter ones
 
 

@@ -1,7 +1,5 @@
 """Colours to spectra and back."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -78,13 +76,15 @@ def test_a_lights_colour_and_its_jacobian():
     np.testing.assert_allclose(0.5 * exact[1, 0], cie.LUMINANCE)
 
 
-def test_an_image_is_quick():
-    """A noisy 512x512 8-bit photograph; the bound leaves room for a slow, busy machine."""
+def test_an_image_takes_few_steps(monkeypatch):
+    """A noisy 512x512 8-bit photograph of 198,000 colours (1.5 s on one idle core): under 2.8 Newton steps a
+    colour, where a start from grey takes 5."""
+    steps, solve = [], upsample._solve3
+    monkeypatch.setattr(upsample, "_solve3", lambda a, b: steps.append(len(a)) or solve(a, b))
     rng = np.random.default_rng(4)
     y, x = np.mgrid[:512, :512] / 511
     ramp = np.stack([0.5 + 0.4 * np.sin(7 * x), 0.5 + 0.3 * np.cos(9 * y), 0.4 + 0.3 * x * y], -1)
-    pixels = np.round((ramp + rng.normal(0, 0.005, ramp.shape)).clip(0, 1) * 255) / 255
-    start = time.perf_counter()
-    coeffs = upsample.coefficients(pixels.reshape(-1, 3) ** 2.2)
-    assert time.perf_counter() - start < 6
-    np.testing.assert_allclose(upsample.to_rgb(coeffs), pixels.reshape(-1, 3) ** 2.2, atol=1e-6)
+    pixels = np.round((ramp + rng.normal(0, 0.005, ramp.shape)).clip(0, 1) * 255).reshape(-1, 3) / 255
+    coeffs = upsample.coefficients(pixels**2.2)
+    np.testing.assert_allclose(upsample.to_rgb(coeffs), pixels**2.2, atol=1e-6)
+    assert sum(steps) < 2.8 * len(np.unique(pixels, axis=0))

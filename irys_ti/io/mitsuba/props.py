@@ -199,7 +199,7 @@ class Props:
 
 
 def _range(low, high, strict=False) -> str:
-    if np.isfinite(low) and np.isfinite(high):
+    if np.isfinite(low) and np.isfinite(high) and high < 2**31 - 1:
         return f"between {low:g} and {high:g}" + (", both excluded" if strict else "")
     if np.isfinite(low):
         return f"{'above' if strict else 'at least'} {low:g}"
