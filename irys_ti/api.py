@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, MutableMapping
 import numpy as np
 
 from .device.compile import check_paths, compiled
-from .device.launch import Launcher, Replay
+from .device.launch import Launcher
+from .device.replay import Replay
 from .errors import SceneError
 from .optim.losses import Loss, as_loss
 from .scene import Scene

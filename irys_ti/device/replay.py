@@ -1,0 +1,132 @@
+"""Gradients: pass 0 of all paths, then their replay against the derivative of the loss, summed exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irys_ti import runtime
+from irys_ti.kernels import layout
+from irys_ti.kernels.accumulate import FAULTS, WORDS
+from irys_ti.kernels.config import REVERSE
+
+from .launch import Launcher, Tile
+from .sums import exact_totals
+
+KEEP_PATHS = 1 << 23  # paths whose radiance a gradient keeps between its passes; above, pass 0 runs again
+HOT_WORDS = 1 << 22  # words that replicas of accumulators may take
+REPLICAS = 64  # of each accumulator and group, so that threads seldom meet
+
+
+class Replay(Launcher):
+    """A gradient of one device scene.
+
+    n_accumulators: what ``DeviceScene.want`` returned. replay_seed: seed of pass 1; other than ``seed`` only to
+    show that the replay then fails. mask: (pixels, spp), which paths deposit; None for all.
+    After ``deposit``, ``equal`` of ``traced`` paths were met again bit for bit (masked-out ones not counted).
+    """
+
+    def __init__(
+        self, device, spp, seed, groups=1, n_accumulators=1, max_lanes=None, replay_seed=None, mask=None, replicas=REPLICAS
+    ):
+        super().__init__(device, spp, seed, groups, max_lanes)
+        self.n, self.replay_seed, self.mask, self.replicas = n_accumulators, replay_seed, mask, replicas
+        if mask is not None and np.shape(mask) != (self.n_pixels, self.spp):
+            raise ValueError(f"mask has shape {np.shape(mask)}, there are ({self.n_pixels}, {self.spp}) paths")
+        self.kept: list[tuple] = []  # (record, signature) of each tile, once ``radiance`` has run
+        self.equal = self.traced = 0
+
+    def radiance(self) -> np.ndarray:
+        """Pass 0: the image. Each path's radiance is kept for ``deposit`` where it fits."""
+        film = self.film()
+        self.drop()
+        keep = self.n_pixels * self.spp <= KEEP_PATHS
+        for tile in self.tiles:
+            record, signature = self._borrow(tile)
+            self.trace(REVERSE, tile, 0, 1, record, signature=signature)
+            self.develop(tile, record, layout.RECORD_REPLAY, film)
+            if keep:
+                self.kept.append((record, signature))
+            else:
+                self.give_back(record, signature)
+        return self.image(film)
+
+    def decisions(self) -> np.ndarray:
+        """Hash of each path's discrete decisions (hits, visibility, lobes, roulette), (pixels, spp) uint32."""
+        out = np.zeros((self.n_pixels, self.spp), np.uint32)
+        for tile in self.tiles:
+            record, signature = self._borrow(tile)
+            self.trace(REVERSE, tile, 0, 1, record, signature=signature)
+            part = tile.of(out)
+            part[:] = self._words(tile, signature)[:, 1].reshape(part.shape)
+            self.give_back(record, signature)
+        return out
+
+    def deposit(self, d_image: np.ndarray, progress=None) -> tuple[list[np.ndarray], list[int]]:
+        """Replay against d_image (height, width, channels).
+
+        Returns the gradient of each group, in accumulator order, and the number of samples a pixel of each.
+        Runs pass 0 first where ``radiance`` has not kept it. Raises ArithmeticError for a deposit that does not
+        fit the exact sums.
+        """
+        d_film = runtime.array(np.asarray(d_image, np.float64))
+        replicas = self.groups * max(1, min(self.replicas, HOT_WORDS // (self.n * WORDS * self.groups)))
+        acc = runtime.zeros(FAULTS + replicas * self.n * WORDS, np.uint32)
+        for i, tile in enumerate(self.tiles):
+            record, signature = self.kept[i] if self.kept else self._borrow(tile)
+            mask = None if self.mask is None else tile.of(self.mask).astype(np.int32).reshape(-1)
+            self.trace(
+                REVERSE, tile, 1 if self.kept else 0, 2, record, signature=signature, d_film=d_film, acc=acc,
+                mask=None if mask is None else runtime.array(mask), replay_seed=self.replay_seed,
+                d_scale=1.0 / self.spp, n_accumulators=self.n, n_replicas=replicas,
+            )  # fmt: skip
+            words = self._words(tile, signature)
+            if mask is not None:
+                words = words[mask != 0]
+            self.equal += int((words[:, 0] == words[:, 2]).sum())
+            self.traced += len(words)
+            if not self.kept:
+                self.give_back(record, signature)
+            if progress is not None:
+                progress((i + 1) / len(self.tiles))
+        self.drop()
+        words = acc.to_numpy()
+        check_faults(words)
+        totals = exact_totals(words[FAULTS:], replicas, self.n, self.groups)
+        units = self._units()
+        # Each group holds a share of the samples; d_scale divided by all of them.
+        sizes = [len(range(g, self.spp, self.groups)) for g in range(self.groups)]
+        return [t / units * (self.spp / size) for t, size in zip(totals, sizes)], sizes
+
+    def drop(self) -> None:
+        """Let go of what pass 0 kept."""
+        for arrays in self.kept:
+            self.give_back(*arrays)
+        self.kept = []
+
+    def _borrow(self, tile: Tile):
+        return self.borrow(tile.lanes * layout.RECORD_REPLAY), self.borrow(4 * tile.lanes, np.uint32)
+
+    @staticmethod
+    def _words(tile: Tile, signature) -> np.ndarray:
+        """(lanes, 4): hash of everything met and of the decisions, for pass 0, then for pass 1."""
+        return signature.to_numpy()[: 4 * tile.lanes].reshape(-1, 4)
+
+    def _units(self) -> np.ndarray:
+        """Units per 1 of every accumulator."""
+        device, units = self.device, np.ones(self.n)
+        for path in device.wanted:
+            slot = device.by_path[path]
+            first = int(device.mirror_ints[device.values_at + slot.index * layout.VALUE_STRIDE + layout.VALUE_GRAD])
+            scale = device.mirror_reals[device.metas_at + slot.index * layout.META_STRIDE]
+            units[first : first + slot.encoded.data.size] = scale
+        return units
+
+
+def check_faults(words: np.ndarray) -> None:
+    """Raise where a deposit could not be added: it was too large for its accumulator, or not finite."""
+    too_large, not_finite = int(words[0]), int(words[1])
+    if too_large or not_finite:
+        raise ArithmeticError(
+            f"{too_large} gradient deposits were too large for the exact sums and {not_finite} were not finite; "
+            "look for a light or a derivative that is extremely large (a roughness near 0, d_image not scaled)"
+        )
