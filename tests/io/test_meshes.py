@@ -5,7 +5,7 @@ import pytest
 
 from irys_ti import io
 from irys_ti.errors import SceneError
-from irys_ti.io import meshes
+from irys_ti.io import images, meshes
 from irys_ti.io.validate import validate
 from irys_ti.scene import Mesh
 from irys_ti.scene import transform as tf
@@ -100,7 +100,7 @@ f -5/1/-1 -3/2/-1 -2/3/-1 -1/1/-1
 
 def test_obj_materials(tmp_path):
     (tmp_path / "m.mtl").write_text("newmtl a\nKd 0.1 0.2 0.3\nnewmtl b\nKd 1 1 1\nKe 2 2 2\nmap_Kd t.png\n")
-    io.images.write_image(tmp_path / "t.png", np.full((2, 2, 3), 0.5))
+    images.write_image(tmp_path / "t.png", np.full((2, 2, 3), 0.5))
     text = "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\nusemtl b\nf 1/1 3/1 2/1\nf 2/1 1/1 3/1\n"
     (tmp_path / "m.obj").write_text(text)
     scene = io.load(tmp_path / "m.obj")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from irys_ti import io
+from irys_ti.io import images
 from irys_ti.io.validate import validate
 from irys_ti.scene import Spectrum, Texture
 from irys_ti.scene import transform as tf
@@ -216,7 +217,7 @@ def test_lights(load):
 
 
 def test_an_environment_map(load, tmp_path):
-    io.images.write_image(tmp_path / "sky.exr", np.full((4, 8, 3), [1.0, 2.0, 3.0]))
+    images.write_image(tmp_path / "sky.exr", np.full((4, 8, 3), [1.0, 2.0, 3.0]))
     (light,) = load("""<emitter type="envmap" id="sky"><string name="filename" value="sky.exr"/>
         <float name="scale" value="2"/></emitter>""").lights
     assert light.values["scale"] == 2 and light.values["radiance"].pixels.shape == (4, 8, 3)
@@ -300,7 +301,7 @@ def look_up(texture: Texture, u: float, v: float):
 def test_bitmaps_stand_as_in_mitsuba(load, tmp_path):
     """Mitsuba's first row is at v = 0: (u, v) = (.1, .1) gives the upper left texel, (.1, .9) the lower left."""
     pixels = np.arange(18, dtype=np.float32).reshape(2, 3, 3) / 40
-    io.images.write_image(tmp_path / "t.exr", pixels)
+    images.write_image(tmp_path / "t.exr", pixels)
     texture = load(texture_scene(file="t.exr")).materials[0].values["reflectance"]
     assert (texture.filter, texture.wrap) == ("bilinear", "repeat")
     for uv, texel in (((0.1, 0.1), (0, 0)), ((0.5, 0.1), (0, 1)), ((0.1, 0.9), (1, 0))):
@@ -323,7 +324,7 @@ def test_png_is_srgb_unless_raw(load, tmp_path):
 
 
 def test_a_rough_texture_has_one_channel(load, tmp_path):
-    io.images.write_image(tmp_path / "t.exr", np.full((2, 2, 3), [0.1, 0.2, 0.3], np.float32))
+    images.write_image(tmp_path / "t.exr", np.full((2, 2, 3), [0.1, 0.2, 0.3], np.float32))
     scene = load("""<shape type="rectangle"><bsdf type="roughdielectric"><string name="distribution" value="ggx"/>
         <texture type="bitmap" name="alpha"><string name="filename" value="t.exr"/></texture></bsdf></shape>""")
     expected = 0.2126 * 0.1 + 0.7152 * 0.2 + 0.0722 * 0.3

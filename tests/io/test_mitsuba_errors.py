@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from irys_ti import io
 from irys_ti.errors import SceneError
+from irys_ti.io import images
 
 SENSOR = '<sensor type="perspective"><float name="fov" value="40"/></sensor>'
 
@@ -233,7 +234,7 @@ def test_elements_nested_too_deep(tmp_path):
 
 
 def test_textures_need_coordinates(tmp_path):
-    io.images.write_image(tmp_path / "t.png", np.ones((2, 2, 3)))
+    images.write_image(tmp_path / "t.png", np.ones((2, 2, 3)))
     (tmp_path / "m.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     paint = """<bsdf type="diffuse"><texture type="bitmap" name="reflectance"><string name="filename" value="t.png"/>
         </texture></bsdf>"""
@@ -245,7 +246,7 @@ def test_textures_need_coordinates(tmp_path):
 
 
 def test_raw_colours_and_broken_images(tmp_path):
-    io.images.write_image(tmp_path / "t.png", np.ones((2, 2, 3)))
+    images.write_image(tmp_path / "t.png", np.ones((2, 2, 3)))
     image = '<texture type="bitmap" name="reflectance"><string name="filename" value="{}"/>{}</texture>'
     with pytest.raises(SceneError, match="raw=true"):
         io.load(scene_file(tmp_path, refl(image.format("t.png", '<boolean name="raw" value="true"/>'))))
