@@ -105,6 +105,11 @@ def _at(a: Expr, x, i: int):
     return _component(x, i) if a.shape else x
 
 
+def element(matrix, i: int, j: int):
+    """matrix[i, j] of a Taichi matrix, from a plain function that runs while a kernel is compiled."""
+    return expr_init(subscript(get_runtime().compiling_callable.ast_builder(), matrix, i, j))
+
+
 def _sum(parts: list):
     out = parts[0]
     for p in parts[1:]:

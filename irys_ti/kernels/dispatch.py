@@ -9,6 +9,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from irys_ti.graph import jvp, leaf, lower, vjp
+from irys_ti.graph.lowering import element
 from irys_ti.kernels.bsdf import BSDFS
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.runtime import ti
@@ -60,8 +61,11 @@ def light_graphs(name: str) -> SimpleNamespace:
 
 
 def _bind(leaves, rows) -> dict:
-    """Leaf -> Taichi value. rows: for each parameter (its four numbers, the first of them)."""
-    return {leaf_: row[0] if leaf_.shape else row[1] for leaf_, row in zip(leaves, rows)}
+    """Leaf -> Taichi value, from a matrix with one row of four numbers a parameter."""
+    return {
+        leaf_: ti.Vector([element(rows, j, k) for k in range(4)]) if leaf_.shape else element(rows, j, 0)
+        for j, leaf_ in enumerate(leaves)
+    }
 
 
 def _four(value, shape):

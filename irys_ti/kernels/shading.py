@@ -1,0 +1,133 @@
+"""BSDFs and lights of all kinds in a kernel: their parameters, values, samples and derivatives.
+
+Parameters travel as rows of four numbers, one per wavelength; a plain number stands in the first place.
+Each function asks for the kind at run time and holds the code of the kinds that the scene has.
+"""
+
+from irys_ti.kernels.bsdf import BSDFS
+from irys_ti.kernels.dispatch import (
+    PARTS,
+    has,
+    lower_emit,
+    lower_emit_jvp,
+    lower_emit_vjp,
+    lower_eval,
+    lower_eval_jvp,
+    lower_eval_vjp,
+    lower_sample,
+    n_params,
+)
+from irys_ti.kernels.layout import H_VALUES, VALUE_GRAD, VALUE_STRIDE
+from irys_ti.kernels.light import LIGHTS
+from irys_ti.kernels.values import deposit, lookup
+from irys_ti.runtime import ti
+
+
+@ti.func
+def lookup_rows(
+    reals: ti.template(), data: ti.template(), ints: ti.template(), first, n, lambdas, uv, n_rows: ti.template(),
+    config: ti.template(), is_tangent: ti.template(),
+):
+    """The n parameters from value number ``first`` on, one row each."""
+    rows = ti.Matrix.zero(float, n_rows, 4)
+    for j in range(n):
+        value = ints[H_VALUES] + (first + j) * VALUE_STRIDE
+        row = lookup(reals, data, ints, value, lambdas, uv, config.values, is_tangent)
+        for k in range(4):
+            rows[j, k] = row[k]
+    return rows
+
+
+@ti.func
+def sample_bsdf(kind, rows, wi, u, config: ti.template()):
+    """(wo, 1 for a delta lobe)."""
+    wo, delta = ti.Vector([0.0, 0.0, -1.0]), 0
+    for index, name in ti.static(config.bsdfs):
+        if kind == ti.static(index):
+            wo, delta = lower_sample(name, rows, wi, u)
+    return wo, delta
+
+
+@ti.func
+def eval_bsdf(kind, rows, wi, wo, delta, config: ti.template()):
+    """Value (with the cosine) and density of one direction, of the smooth part or of the delta part."""
+    f, pdf = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
+    for index, name in ti.static(config.bsdfs):
+        if kind == ti.static(index):
+            for part in ti.static(range(2)):
+                if ti.static(has(name, PARTS[part])):
+                    if delta == ti.static(part):
+                        f, pdf = lower_eval(name, PARTS[part], rows, wi, wo)
+    return f, pdf
+
+
+@ti.func
+def eval_bsdf_vjp(kind, rows, wi, wo, delta, upstream, config: ti.template()):
+    """Derivative rows: upstream times d value / d parameter, for every parameter."""
+    d_rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
+    for index, name in ti.static(config.bsdfs):
+        if kind == ti.static(index):
+            for part in ti.static(range(2)):
+                if ti.static(has(name, PARTS[part])):
+                    if delta == ti.static(part):
+                        found = lower_eval_vjp(name, PARTS[part], rows, wi, wo, upstream)
+                        for j in ti.static(range(n_params(BSDFS, name))):
+                            for k in ti.static(range(4)):
+                                d_rows[j, k] = found[j][k]
+    return d_rows
+
+
+@ti.func
+def eval_bsdf_jvp(kind, rows, t_rows, wi, wo, delta, config: ti.template()):
+    """Derivative of the value along the parameters' tangents."""
+    d_f = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    for index, name in ti.static(config.bsdfs):
+        if kind == ti.static(index):
+            for part in ti.static(range(2)):
+                if ti.static(has(name, PARTS[part])):
+                    if delta == ti.static(part):
+                        d_f = lower_eval_jvp(name, PARTS[part], rows, t_rows, wi, wo)
+    return d_f
+
+
+@ti.func
+def emitted(kind, rows, w, config: ti.template()):
+    """Emitted value of a light towards w."""
+    value = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    for index, name in ti.static(config.lights):
+        if kind == ti.static(index):
+            value = lower_emit(name, rows, w)
+    return value
+
+
+@ti.func
+def emitted_vjp(kind, rows, w, upstream, config: ti.template()):
+    """Derivative rows of the emitted value."""
+    d_rows = ti.Matrix.zero(float, config.light_rows, 4)
+    for index, name in ti.static(config.lights):
+        if kind == ti.static(index):
+            found = lower_emit_vjp(name, rows, w, upstream)
+            for j in ti.static(range(n_params(LIGHTS, name))):
+                for k in ti.static(range(4)):
+                    d_rows[j, k] = found[j][k]
+    return d_rows
+
+
+@ti.func
+def emitted_jvp(kind, rows, t_rows, w, config: ti.template()):
+    """Derivative of the emitted value along the parameters' tangents."""
+    d_value = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    for index, name in ti.static(config.lights):
+        if kind == ti.static(index):
+            d_value = lower_emit_jvp(name, rows, t_rows, w)
+    return d_value
+
+
+@ti.func
+def deposit_row(
+    reals: ti.template(), ints: ti.template(), acc: ti.template(), number, lambdas, uv, d, first, config: ti.template()
+):
+    """Add one derivative row to the accumulators of value ``number``, if its gradient was asked for."""
+    value = ints[H_VALUES] + number * VALUE_STRIDE
+    if ints[value + VALUE_GRAD] >= 0:
+        deposit(reals, ints, acc, value, lambdas, uv, d, first, config.values)
