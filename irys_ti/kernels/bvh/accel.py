@@ -15,9 +15,11 @@ from .layout import (
     INSTANCE,
     INSTANCE_INTS,
     INSTANCE_REALS,
+    KIND_BITS,
     LANES,
     MAX_BLOCKS,
     NODE_REALS,
+    NOTHING,
     STACK,
     START_SHIFT,
     blocks_for_instances,
@@ -140,10 +142,9 @@ class Accel:
 
     def _refs(self, part: Part) -> np.ndarray:
         refs = part.tree.refs.copy()
-        inner = part.tree.used & (part.tree.child_leaf < 0)
-        refs[inner] += part.node_base
-        in_block = (part.tree.child_leaf >= 0) & ((~refs & 15) != INSTANCE)
-        refs[in_block] -= part.block_base << START_SHIFT
+        kind = ~refs & ((1 << KIND_BITS) - 1)
+        refs[refs >= 0] += part.node_base
+        refs[(part.tree.refs < 0) & (kind != INSTANCE)] -= part.block_base << START_SHIFT
         return refs.astype(np.int32).reshape(-1)
 
     # Filling; a refit does the same again.
@@ -311,4 +312,4 @@ def empty_tree(width: int) -> WideTree:
     """A root without children."""
     nothing = np.zeros(0, np.int64)
     unused = np.full((1, width), -1, np.int64)
-    return WideTree(nothing, nothing, nothing, 0, unused.copy(), unused >= 0, unused.copy(), [(0, 1)], 1)
+    return WideTree(nothing, nothing, nothing, 0, unused * 0 + ~NOTHING, unused >= 0, unused, [(0, 1)], 1)

@@ -72,7 +72,7 @@ def collapse(tree: BinaryTree, kinds: np.ndarray, instance: np.ndarray, width: i
     child_leaf = np.full(children.shape, -1, np.int64)
     child_leaf[at_leaf] = leaf_number
     refs[at_leaf] = ~code[leaf_number]
-    refs[~used] = -1
+    refs = np.where(used, refs, refs[:, :1])
     return WideTree(
         order, place[leaves], leaf_block, int(ends[-1]) if ends.size else 0, refs, used, child_leaf, levels, stack_need
     )
@@ -144,7 +144,7 @@ def wide_children(tree: BinaryTree, is_leaf: np.ndarray, width: int):
 def node_boxes(tree: WideTree, boxes: np.ndarray) -> np.ndarray:
     """Children's boxes of every node, (n_nodes, 6, width), from the primitives' (6, n): a refit.
 
-    Unused children get the empty box.
+    Unused children get a box that no ray meets.
     """
     n_nodes, width = tree.refs.shape
     out = np.empty((n_nodes, 6, width), boxes.dtype)
@@ -165,4 +165,6 @@ def node_boxes(tree: WideTree, boxes: np.ndarray) -> np.ndarray:
         below = out[tree.refs[first + node, lane]]
         out[first + node, :3, lane] = below[:, :3].min(axis=2)
         out[first + node, 3:, lane] = below[:, 3:].max(axis=2)
+    node, lane = np.nonzero(~tree.used)
+    out[node, 3:, lane] = FAR
     return out

@@ -1,7 +1,7 @@
 """How a tree lies in its four arrays; shared by the host builder and the traversal.
 
 nodes (reals): per node the lower x of all its ``width`` children, then lower y, z, upper x, y, z; unused
-    children have an empty box. Node 0 is the root of the world.
+    children have a far box. Node 0 is the root of the world.
 node_refs (ints): per child its reference: a node number, or ~code of a leaf. code = start << 6 |
     (count - 1) << 4 | kind: ``count`` blocks from block ``start`` on, all of one geometry kind. For
     kind INSTANCE ``start`` is the instance's number.
@@ -14,6 +14,7 @@ block_prims (ints): per lane of a block the primitive's number, -1 in unused lan
 """
 
 INSTANCE = 15
+NOTHING = 14  # kind of the one leaf of an empty tree
 KIND_BITS, COUNT_BITS = 4, 2
 START_SHIFT = KIND_BITS + COUNT_BITS
 MAX_COUNT = 1 << COUNT_BITS
@@ -22,7 +23,8 @@ MAX_BLOCKS = 1 << (31 - START_SHIFT)
 INSTANCE_REALS = 36
 INSTANCE_INTS = 3
 
-# Empty boxes end here: far from anything, yet no infinity, which some GPU drivers assume away.
+# Unused children have their box at this point: far from anything, yet no infinity, which some GPU drivers
+# assume away. A ray that meets it nevertheless visits a used child twice, which is harmless.
 FAR = 1e30
 
 # By width: reals per node, triangles per block, reals per block, depth of the traversal's stack. A tree

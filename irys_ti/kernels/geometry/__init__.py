@@ -25,9 +25,9 @@ from . import mesh, sphere
 
 GEOMETRIES = {"mesh": mesh, "sphere": sphere}
 
-# The number of a kind shares an integer with a leaf's place (kernels/bvh), and the last number means
-# "instance".
-MAX_KINDS = 15
+# The number of a kind shares an integer with a leaf's place (kernels/bvh), and the two numbers after
+# these are taken.
+MAX_KINDS = 14
 
 
 def register(name: str, module) -> None:
