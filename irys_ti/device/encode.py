@@ -9,7 +9,7 @@ import numpy as np
 from irys_ti.kernels import layout
 from irys_ti.scene.spectrum import Spectrum, Texture
 from irys_ti.spectral.grid import to_grid
-from irys_ti.spectral.upsample import coefficients, jacobian
+from irys_ti.spectral.upsample import coefficients, illuminant, illuminant_jacobian, jacobian
 
 
 @dataclass
@@ -99,22 +99,10 @@ def _texture(value: Texture, host: np.ndarray, unbounded: bool) -> Encoded:
 
 
 def _colour(rgb: np.ndarray, unbounded: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (n, 3) and their Jacobian (n, 3, 3) by the colour; unbounded: a scale as fourth column.
-
-    A bright colour is scale * spectrum(rgb / scale) with scale = 2 max(rgb): the scale's own derivative is
-    that of its largest channel.
-    """
+    """Coefficients (n, 3) and their Jacobian (n, 3, 3) by the colour; unbounded: a scale as fourth column."""
     if not unbounded:
         c = coefficients(rgb)
         return c, jacobian(c)
-    top = rgb.argmax(1)
-    rows = np.arange(len(rgb))
-    scale = np.maximum(2.0 * rgb[rows, top], 1e-12)
-    unit = rgb / scale[:, None]
-    c = coefficients(unit)
-    d_scale = np.zeros((len(rgb), 3))
-    d_scale[rows, top] = 2.0
-    # unit = rgb / scale, so d unit / d rgb = I / scale - unit (d scale)^T / scale
-    d_unit = np.eye(3)[None] / scale[:, None, None] - unit[:, :, None] * d_scale[:, None, :] / scale[:, None, None]
-    matrix = np.concatenate([jacobian(c) @ d_unit, d_scale[:, None, :]], 1)
-    return np.c_[c, scale], matrix
+    scale, c = illuminant(rgb)
+    by_rgb = illuminant_jacobian(rgb, c)  # rows: scale, then the coefficients
+    return np.c_[c, scale], np.concatenate([by_rgb[:, 1:], by_rgb[:, :1]], 1)

@@ -32,5 +32,5 @@ def surface_at(
 @ti.func
 def offset_point(p, ng, d, radius):
     """Where a ray leaves a surface: on the side of ng that d points to."""
-    reach = ti.max(ti.max(ti.abs(p[0]), ti.abs(p[1])), ti.abs(p[2])) + 0.1 * radius
+    reach = ti.max(ti.max(ti.abs(p[0]), ti.abs(p[1])), ti.abs(p[2])) + 2.0**-6 * radius
     return p + ng * (ti.select(d.dot(ng) < 0.0, -1.0, 1.0) * EPSILON * reach)

@@ -53,7 +53,9 @@ def illuminant(reals: ti.template(), ints: ti.template(), lam):
 
 @ti.func
 def sigmoid(y):
-    return 0.5 + 0.5 * y / ti.sqrt(1.0 + y * y)
+    """1/2 + y / (2 sqrt(1 + y^2)); below 0 in a form that does not cancel."""
+    r = ti.sqrt(1.0 + y * y)
+    return ti.select(y < 0.0, 0.5 / (r * (r - y)), 0.5 + 0.5 * y / r)
 
 
 @ti.func
