@@ -1,8 +1,9 @@
 """Bounding volume hierarchies: built and refit on the host, traversed on the device."""
 
-from .accel import Accel, PrimSet, build, build_scene, default_width
+from .accel import Accel, build, build_scene, default_width
 from .instance import instance_normal, instance_point, instance_vector, object_ray
 from .layout import INSTANCE
+from .part import PrimSet
 from .traverse import intersect
 
 __all__ = [

@@ -34,9 +34,9 @@ class BinaryTree:
     right: np.ndarray
     rounds: list
 
-    def half_area(self) -> np.ndarray:
-        """Half the surface area of every node's box, (2n - 1,)."""
-        x, y, z = self.box[3:] - self.box[:3]
+    def half_area(self, nodes: np.ndarray) -> np.ndarray:
+        """Half the surface area of some nodes' boxes."""
+        x, y, z = (self.box[3 + axis, nodes] - self.box[axis, nodes] for axis in range(3))
         return x * y + (x + y) * z
 
 
