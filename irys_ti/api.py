@@ -101,7 +101,7 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
         pool[slot.offset : slot.offset + pushed.size] = pushed
     from . import runtime
 
-    return Launcher(device, spp, seed).forward(runtime.array(pool), progress)
+    return Launcher(device, spp, seed, groups_of(spp)).forward(runtime.array(pool), progress)
 
 
 def backward(
@@ -119,7 +119,7 @@ def backward(
     paths = wanted(scene, params)
     d_image = check_image(scene, d_image, "d_image")
     n = device.want(paths, bound=float(np.abs(d_image).max()) / spp)
-    replay = Replay(device, spp, seed, groups=max(1, min(GROUPS, spp // 2)), n_accumulators=n)
+    replay = Replay(device, spp, seed, groups=groups_of(spp), n_accumulators=n)
     groups, sizes = replay.deposit(d_image, progress)
     return collect(device, paths, groups, sizes, (replay.equal, replay.traced))
 
@@ -153,6 +153,11 @@ def gradient(
         found += groups
         equal, traced = equal + half.equal, traced + half.traced
     return value, collect(device, paths, found, [spp, spp], (equal, traced))
+
+
+def groups_of(spp: int) -> int:
+    """Scrambled sets that derivatives deal their samples to; forward and reverse mode see the same paths."""
+    return max(1, min(GROUPS, spp // 2))
 
 
 def wanted(scene: Scene, params: Iterable[str] | None) -> list[str]:

@@ -15,6 +15,9 @@ class SceneError(ValueError):
         line = f"{where}: {problem}" + (f"; {mend}" if mend else "")
         super().__init__(" ".join(line.split()))
 
+    def __reduce__(self):
+        return type(self), (self.where, self.problem, self.mend)
+
 
 class MissingGradientError(ValueError):
     """A gradient was asked for that this version does not give: said, never returned as zero."""

@@ -131,16 +131,16 @@ def test_views_and_lights_accumulate(f64):
     second.camera.to_world = it.scene.transform.look_at([3, 1.5, 2], [0, 0.8, 0], [0, 1, 0])
     second.materials = first.materials
     u = smooth_weight(16)
-    both = [it.backward(s, u, 8, 1, ["floor.reflectance"])["floor.reflectance"] for s in (first, second)]
+    both = [it.backward(s, u, 1, 1, ["floor.reflectance"])["floor.reflectance"] for s in (first, second)]
     assert not np.allclose(both[0], both[1])
     p = it.parameters(first)
     h = 1e-3
     image = {}
     for sign in (1, -1):
         p["floor.reflectance"] = np.array([0.3, 0.5, 0.6]) + sign * h
-        image[sign] = [float((u * it.render(s, 8, 1)).sum()) for s in (first, second)]
+        image[sign] = [float((u * it.render(s, 1, 1)).sum()) for s in (first, second)]
     p["floor.reflectance"] = np.array([0.3, 0.5, 0.6])
-    # A reflectance does not change what is sampled, so the same seed's difference is the derivative.
+    # A reflectance does not change what is sampled, so the same paths' difference is the derivative.
     fd = [(a - b) / (2 * h) for a, b in zip(image[1], image[-1])]
     assert np.allclose([g.sum() for g in both], fd, rtol=1e-4)
 

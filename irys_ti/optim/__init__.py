@@ -1,0 +1,1 @@
+"""Optimisation: losses, Adam, schedules, and the files of a fit."""

@@ -16,6 +16,7 @@ from .layout import (
     LANES,
     MAX_BLOCKS,
     NODE_REALS,
+    STACK,
     START_SHIFT,
     blocks_for_instances,
 )
@@ -66,12 +67,13 @@ class Accel:
             self.kinds |= 1 << int(kind)
 
         no_instances = np.zeros((6, 0), self.real)
-        self._groups = [Part(prims, no_instances, width, self.real) for prims in groups]
+        self._groups = [Part(prims, no_instances, width, STACK[width] // 2, self.real) for prims in groups]
         for part, prims in zip(self._groups, groups):
             part.rows = np.zeros((part.n_blocks, BLOCK_REALS[width]), self.real)
             part.place_triangles(prims.tri_vertices, part.rows)
             part.place_others()
-        self._world = Part(world, self._instance_boxes(), width, self.real)
+        room = STACK[width] - max((part.tree.stack_need for part in self._groups), default=0)
+        self._world = Part(world, self._instance_boxes(), width, room, self.real)
         self._lay_out(len(instances))
         for part in self._groups:
             self._rows(part)[:] = part.rows

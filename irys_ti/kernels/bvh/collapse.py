@@ -43,9 +43,8 @@ def empty_tree(width: int) -> WideTree:
     """A root with no children."""
     nothing, unused = np.zeros(0, np.int64), np.full((1, width), -1, np.int64)
     table = np.zeros((0, LANES[width]), np.int32)
-    return WideTree(
-        0, 0, np.zeros(1, np.int64), table, nothing, nothing, unused * 0 + ~NOTHING, unused, unused >= 0, [(0, 1)], 1
-    )
+    refs = np.full((1, width), ~NOTHING, np.int64)
+    return WideTree(0, 0, np.zeros(1, np.int64), table, nothing, nothing, refs, unused, unused >= 0, [(0, 1)], 1)
 
 
 def collapse(tree: BinaryTree, kinds: np.ndarray, instance: np.ndarray, width: int) -> WideTree:
@@ -90,7 +89,17 @@ def collapse(tree: BinaryTree, kinds: np.ndarray, instance: np.ndarray, width: i
     other_start = np.cumsum(other_size) - other_size
     other_leaf = order[np.repeat(start[n_tri_leaves:] - other_start, other_size) + np.arange(other_size.sum())]
     return WideTree(
-        leaves.size, n_tri_leaves, leaf_block, table, other_leaf, other_start, refs, child_leaf, used, levels, stack_need
+        n_leaves=leaves.size,
+        n_tri_leaves=n_tri_leaves,
+        leaf_block=leaf_block,
+        table=table,
+        other_leaf=other_leaf,
+        other_start=other_start,
+        refs=refs,
+        child_leaf=child_leaf,
+        used=used,
+        levels=levels,
+        stack_need=stack_need,
     )
 
 

@@ -27,12 +27,12 @@ INSTANCE_INTS = 3
 # assume away. A ray that meets it nevertheless visits a used child twice, which is harmless.
 FAR = 1e30
 
-# By width: reals per node, triangles per block, reals per block, depth of the traversal's stack. A tree
-# may need half of the stack: the world's and a group's share it.
+# By width: reals per node, triangles per block, reals per block, depth of the traversal's stack, which the
+# world's tree and a group's share (2.4 million triangles need about 50 and 96).
 NODE_REALS = {2: 16, 8: 48}
 LANES = {2: 1, 8: 8}
 BLOCK_REALS = {2: 12, 8: 72}
-STACK = {2: 96, 8: 192}
+STACK = {2: 64, 8: 128}
 
 # Primitives that a leaf may hold at most: a full vector of triangles on the CPU; a few where lanes run by.
 LEAF_TRIANGLES = {2: 4, 8: 8}

@@ -10,7 +10,7 @@ import numpy as np
 from irys_ti.errors import SceneError
 
 from .collapse import MESH, collapse, empty_tree, halve, node_boxes
-from .layout import BLOCK_REALS, INSTANCE, LANES, STACK
+from .layout import INSTANCE, LANES
 from .ploc import cluster
 
 # Rows of a pass over large arrays, so that what it makes stays in a core's cache.
@@ -38,7 +38,8 @@ class Part:
     ``node_base`` and ``block_base`` say where its nodes and blocks begin among those of all parts.
     """
 
-    def __init__(self, prims: PrimSet, instance_boxes: np.ndarray, width: int, real):
+    def __init__(self, prims: PrimSet, instance_boxes: np.ndarray, width: int, stack: int, real):
+        """stack: entries of the traversal's stack that the tree may need."""
         self.width, self.real = width, real
         self.node_base = self.block_base = 0
         corners = self._corners(prims.tri_vertices)
@@ -52,16 +53,16 @@ class Part:
         kinds[: self.n_tris] = MESH
         kinds[self.n_tris : self.n_tris + self.n_others] = prims.other_kinds
         number = np.maximum(np.arange(n) - self.n_tris - self.n_others, 0)
-        self.tree = self._tree(boxes, kinds, number)
+        self.tree = self._tree(boxes, kinds, number, stack)
         self.leaf_boxes = np.empty((6, self.tree.n_leaves), real)
         self.n_nodes, self.n_blocks = len(self.tree.refs), len(self.tree.table)
 
-    def _tree(self, boxes, kinds, number):
+    def _tree(self, boxes, kinds, number, stack):
         if boxes.shape[1] == 0:
             return empty_tree(self.width)
         tree = collapse(cluster(boxes), kinds, number, self.width)
         # Rare: an odd scene made a deep tree. The shallowest there is has about log2(n) levels.
-        if tree.stack_need > STACK[self.width] // 2:
+        if tree.stack_need > stack:
             tree = collapse(cluster(boxes, balanced=True), kinds, number, self.width)
         return tree
 

@@ -5,8 +5,8 @@ from irys_ti.kernels.layout import H_PRIMS, H_SHAPES, SHAPE_FIRST_PRIM, SHAPE_RE
 from irys_ti.runtime import ti
 
 from .instance import object_ray
-from .layout import BLOCK_REALS, COUNT_BITS, INSTANCE, INSTANCE_INTS, KIND_BITS, LANES, NODE_REALS, STACK, START_SHIFT
 from .lanes import box_lane, closer, ray_constants, triangle_lane
+from .layout import BLOCK_REALS, COUNT_BITS, INSTANCE, INSTANCE_INTS, KIND_BITS, LANES, NODE_REALS, STACK, START_SHIFT
 
 # Rounding of (box - o) * (1 / d) is at most three half-ulps; both ends get it (Ize, "Robust BVH ray
 # traversal", JCGT 2013, after f32's epsilon; f64 loses nothing by it).
@@ -56,7 +56,7 @@ def intersect(
 
     stack = ti.Vector([0] * STACK[width])
     stack_t = ti.Vector([0.0] * STACK[width])
-    lane_t = ti.Vector([0.0] * 8)
+    lane_t = ti.Vector([0.0] * max(width, lanes))
     lane_u = ti.Vector([0.0] * lanes)
     lane_v = ti.Vector([0.0] * lanes)
 

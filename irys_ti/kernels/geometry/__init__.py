@@ -12,7 +12,8 @@ A kind is a module (or any object) with
 - ``bounds(arrays) -> (n, 6)``, lower then upper corner, and ``area(arrays) -> (n,)``, in NumPy.
 
 ``shape`` is the offset of the shape record in ``ints`` (kernels/layout.py), ``prim`` the scene's number of
-the primitive. ``reals`` and ``ints`` are `ti.template()` parameters. The device functions are ``ti.func``s that return plain values.
+the primitive. The device functions are ``ti.func``s that return plain values; ``reals`` and ``ints`` are
+``ti.template()`` parameters of theirs (Taichi takes arrays no other way).
 """
 
 from __future__ import annotations
