@@ -130,6 +130,7 @@ def test_views_and_lights_accumulate(f64):
     first, second = gold_ball(16), gold_ball(16)
     second.camera.to_world = it.scene.transform.look_at([3, 1.5, 2], [0, 0.8, 0], [0, 1, 0])
     second.materials = first.materials
+    first.integrator.rr_depth = second.integrator.rr_depth = 100  # roulette would see the reflectance
     u = smooth_weight(16)
     both = [it.backward(s, u, 1, 1, ["floor.reflectance"])["floor.reflectance"] for s in (first, second)]
     assert not np.allclose(both[0], both[1])

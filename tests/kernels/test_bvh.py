@@ -1,5 +1,7 @@
 """Trees: hits against brute force, any-hit, refit, determinism, odd input."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -335,3 +337,20 @@ def test_refit_refuses_another_number_of_triangles(f32):
     accel = bvh.build(soup(3, 23), np.arange(3), width=8, **NONE)
     with pytest.raises(SceneError, match="build again"):
         accel.refit(soup(4, 23))
+
+
+def test_vulkan_finds_the_same_hits_to_the_bit():
+    """The GPU backends' tree and traversal, on whatever Vulkan driver VK_DRIVER_FILES names."""
+    if "VK_DRIVER_FILES" not in os.environ or "vulkan" not in runtime.available_archs():
+        pytest.skip("no Vulkan driver is named: set VK_DRIVER_FILES to its ICD file")
+    o, d = random_rays(400, 5)
+    hits = {}
+    for arch in ("cpu", "vulkan"):
+        runtime.init(arch, "f32")
+        scene = Mixed(2, 40)
+        hits[arch] = trace(scene.pools, scene.accel, o, d)
+        some = trace(scene.pools, scene.accel, o, d, any_hit=True)
+        assert np.array_equal(some.prim >= 0, hits[arch].prim >= 0)
+    assert 0.3 < (hits["cpu"].prim >= 0).mean() < 0.99
+    for name in ("t", "prim", "u", "v", "inst"):
+        assert np.array_equal(getattr(hits["cpu"], name), getattr(hits["vulkan"], name)), name
