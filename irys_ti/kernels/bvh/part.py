@@ -11,7 +11,7 @@ from irys_ti.errors import SceneError
 
 from .collapse import MESH, collapse, empty_tree, halve, node_boxes
 from .layout import INSTANCE, LANES
-from .ploc import cluster
+from .ploc import LAST_ROUND, TOP, cluster
 
 # Rows of a pass over large arrays, so that what it makes stays in a core's cache.
 CHUNK = 1 << 13
@@ -60,10 +60,11 @@ class Part:
     def _tree(self, boxes, kinds, number, stack):
         if boxes.shape[1] == 0:
             return empty_tree(self.width)
-        tree = collapse(cluster(boxes), kinds, number, self.width)
-        # Rare: an odd scene made a deep tree. The shallowest there is has about log2(n) levels.
-        if tree.stack_need > stack:
-            tree = collapse(cluster(boxes, balanced=True), kinds, number, self.width)
+        # Rare: an odd scene makes a deep tree. The last try has about log2(n) levels.
+        for rounds, top in ((LAST_ROUND, TOP), (12, TOP), (0, 1)):
+            tree = collapse(cluster(boxes, rounds, top), kinds, number, self.width)
+            if tree.stack_need <= stack:
+                break
         return tree
 
     def _corners(self, vertices) -> np.ndarray:

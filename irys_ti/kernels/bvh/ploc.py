@@ -2,7 +2,8 @@
 
 Meister and Bittner, "Parallel locally-ordered clustering for bounding volume hierarchy construction",
 TVCG 2018: boxes lie in Morton order; each cluster looks ``RADIUS`` places to either side for the one with
-which it makes the smallest box; pairs that choose each other merge; repeat. The host does it on every
+which it makes the smallest box; pairs that choose each other merge; repeat. The last few clusters get their
+tree from the top by the surface area heuristic. The host does it on every
 backend: nothing is compiled, and the tree is the same for any number of threads.
 """
 
@@ -12,11 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .top import split
+
 RADIUS = 8
 # Clusters handled at a time, so that their boxes and temporaries stay in a core's cache.
 CHUNK = 8192
-# From this round on neighbours merge whatever their size, which bounds the depth of odd trees.
-LAST_ROUND = 80
+# Rounds that choose by size: more than 30 million boxes need. A bound on the depth of odd trees.
+LAST_ROUND = 48
+# When so few clusters are left the tree above them is split from the top instead (top.py), which finds better
+# splits: 25 to 45 percent fewer node visits at half a million triangles, for 20 ms.
+TOP = 2048
 
 
 @dataclass
@@ -40,10 +46,11 @@ class BinaryTree:
         return x * y + (x + y) * z
 
 
-def cluster(boxes: np.ndarray, balanced: bool = False) -> BinaryTree:
+def cluster(boxes: np.ndarray, rounds_by_size: int = LAST_ROUND, top: int = TOP) -> BinaryTree:
     """Binary tree over n >= 1 boxes (6, n).
 
-    balanced: merge neighbours along the Morton curve alone, for the smallest depth.
+    rounds_by_size: after so many rounds neighbours along the Morton curve merge whatever their size. top: when
+    so few clusters are left the rest is split from the top. (0, 1) gives the smallest depth.
     """
     n = boxes.shape[1]
     low = boxes[:3].min(axis=1, keepdims=True)
@@ -57,10 +64,10 @@ def cluster(boxes: np.ndarray, balanced: bool = False) -> BinaryTree:
     ids = morton_order(box[:, :n])
     current = np.ascontiguousarray(box[:, ids])
     rounds, made = [], n
-    while ids.size > 1:
+    while ids.size > top:
         at = np.arange(ids.size, dtype=np.int32)
         partner = None
-        if not balanced and len(rounds) < LAST_ROUND:
+        if len(rounds) < rounds_by_size:
             partner = nearest(current)
             mutual = partner[partner] == at
         if partner is None or np.count_nonzero(mutual) < ids.size // 16:
@@ -79,7 +86,26 @@ def cluster(boxes: np.ndarray, balanced: bool = False) -> BinaryTree:
         current, ids = np.take(current, keep, axis=1), ids[keep]
         rounds.append((made, last))
         made = last
-    return BinaryTree(n, box, left, right, rounds)
+    tree = BinaryTree(n, box, left, right, rounds)
+    if ids.size > 1:
+        add_top(tree, ids, made)
+    return tree
+
+
+def add_top(tree: BinaryTree, roots: np.ndarray, made: int) -> None:
+    """Complete the tree above subtrees ``roots``, from node ``made`` on."""
+    count = np.ones(tree.left.size, np.int64)
+    for first, last in tree.rounds:
+        count[first:last] = count[tree.left[first:last]] + count[tree.right[first:last]]
+    begin = made
+    for pairs in split(tree.box[:, roots], count[roots]):
+        # A pair names its children: subtrees by their place in roots, then the pairs before it.
+        ids = np.array([[roots[x] if x < roots.size else begin + x - roots.size for x in pair] for pair in pairs])
+        first, made = made, made + len(pairs)
+        tree.left[first:made], tree.right[first:made] = ids.T
+        tree.box[:3, first:made] = np.minimum(tree.box[:3, ids[:, 0]], tree.box[:3, ids[:, 1]])
+        tree.box[3:, first:made] = np.maximum(tree.box[3:, ids[:, 0]], tree.box[3:, ids[:, 1]])
+        tree.rounds.append((first, made))
 
 
 def morton_order(box: np.ndarray) -> np.ndarray:
