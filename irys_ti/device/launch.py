@@ -94,7 +94,7 @@ class Launcher:
     # -- kernels -----------------------------------------------------------------------------------------
 
     def trace(
-        self, mode: str, tile: Tile, first: int, last: int, record, *, tangents=None, signature=None, mask=None,
+        self, mode: str, tile: Tile, first: int, last: int, samples, record=None, *, tangents=None, signature=None, mask=None,
         d_film=None, acc=None, replay_seed=None, d_scale=0.0, n_accumulators=0, n_replicas=0,
     ) -> None:  # fmt: skip
         """One launch of ``trace_paths``; what is left out, the mode does not read."""
@@ -105,7 +105,7 @@ class Launcher:
 
         trace_paths(
             self.device.reals, self.device.ints, *self.device.geometry.accel.device(),
-            given(tangents), record, given(signature, np.uint32), given(mask, np.int32),
+            given(tangents), given(samples), given(record), given(signature, np.uint32), given(mask, np.int32),
             given(d_film), given(acc, np.uint32),
             first, last, tile.pixel0, tile.n_pixels, tile.sample0, tile.n_samples, self.groups,
             self.seed, self.seed if replay_seed is None else as_i32(replay_seed), d_scale,
@@ -113,36 +113,33 @@ class Launcher:
         )  # fmt: skip
         self.give_back(*none.values())
 
-    def develop(self, tile: Tile, record, stride: int, film) -> None:
-        """Add one launch's paths to the film."""
-        develop(
-            self.device.reals, self.device.ints, record, film, stride,
-            tile.pixel0, tile.n_pixels, tile.sample0, tile.n_samples, self.groups, self.seed,
-        )  # fmt: skip
+    def develop(self, tile: Tile, samples, film) -> None:
+        """Add one launch's samples to the film."""
+        develop(samples, film, self.channels, tile.pixel0, tile.n_pixels, tile.n_samples)
 
     # -- whole renders -------------------------------------------------------------------------------------
 
     def render(self, progress=None) -> np.ndarray:
         """The image (height, width, channels) float64. progress(fraction) is called after every launch."""
-        film, record = self.film(), self.borrow(self.most * layout.RECORD_PRIMAL)
+        film, samples = self.film(), self.borrow(self.most * self.channels)
         for i, tile in enumerate(self.tiles):
-            self.trace(PRIMAL, tile, 0, 1, record)
-            self.develop(tile, record, layout.RECORD_PRIMAL, film)
+            self.trace(PRIMAL, tile, 0, 1, samples)
+            self.develop(tile, samples, film)
             if progress is not None:
                 progress((i + 1) / len(self.tiles))
-        self.give_back(record)
+        self.give_back(samples)
         return self.image(film)
 
     def forward(self, tangents, progress=None) -> np.ndarray:
         """The derivative image along the tangents of the pool."""
-        film, record = self.film(), self.borrow(self.most * layout.RECORD_REPLAY)
-        signature = self.borrow(4 * self.most, np.uint32)
+        film, samples = self.film(), self.borrow(self.most * self.channels)
+        record = self.borrow(self.most * layout.RECORD_STRIDE)
         for i, tile in enumerate(self.tiles):
-            self.trace(FORWARD, tile, 0, 2, record, tangents=tangents, signature=signature)
-            self.develop(tile, record, layout.RECORD_REPLAY, film)
+            self.trace(FORWARD, tile, 0, 2, samples, record, tangents=tangents)
+            self.develop(tile, samples, film)
             if progress is not None:
                 progress((i + 1) / len(self.tiles))
-        self.give_back(record, signature)
+        self.give_back(samples, record)
         return self.image(film)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from irys_ti import runtime
 from irys_ti.kernels import layout
-from irys_ti.kernels.accumulate import FAULTS, WORDS
+from irys_ti.kernels.accumulate import FAULTS, MISMATCHES, NOT_FINITE, TOO_LARGE, WORDS
 from irys_ti.kernels.config import REVERSE
 
 from .launch import Launcher, Tile
@@ -37,28 +37,30 @@ class Replay(Launcher):
 
     def radiance(self) -> np.ndarray:
         """Pass 0: the image. Each path's radiance is kept for ``deposit`` where it fits."""
-        film = self.film()
+        film, samples = self.film(), self.borrow(self.most * self.channels)
         self.drop()
         keep = self.n_pixels * self.spp <= KEEP_PATHS
         for tile in self.tiles:
             record, signature = self._borrow(tile)
-            self.trace(REVERSE, tile, 0, 1, record, signature=signature)
-            self.develop(tile, record, layout.RECORD_REPLAY, film)
+            self.trace(REVERSE, tile, 0, 1, samples, record, signature=signature)
+            self.develop(tile, samples, film)
             if keep:
                 self.kept.append((record, signature))
             else:
                 self.give_back(record, signature)
+        self.give_back(samples)
         return self.image(film)
 
     def decisions(self) -> np.ndarray:
         """Hash of each path's discrete decisions (hits, visibility, lobes, roulette), (pixels, spp) uint32."""
-        out = np.zeros((self.n_pixels, self.spp), np.uint32)
+        out, samples = np.zeros((self.n_pixels, self.spp), np.uint32), self.borrow(self.most * self.channels)
         for tile in self.tiles:
             record, signature = self._borrow(tile)
-            self.trace(REVERSE, tile, 0, 1, record, signature=signature)
+            self.trace(REVERSE, tile, 0, 1, samples, record, signature=signature)
             part = tile.of(out)
             part[:] = self._words(tile, signature)[:, 1].reshape(part.shape)
             self.give_back(record, signature)
+        self.give_back(samples)
         return out
 
     def deposit(self, d_image: np.ndarray, progress=None) -> tuple[list[np.ndarray], list[int]]:
@@ -70,27 +72,26 @@ class Replay(Launcher):
         """
         d_film = runtime.array(np.asarray(d_image, np.float64))
         replicas = self.groups * max(1, min(self.replicas, HOT_WORDS // (self.n * WORDS * self.groups)))
+        samples = self.borrow(1 if self.kept else self.most * self.channels)
         acc = runtime.zeros(FAULTS + replicas * self.n * WORDS, np.uint32)
         for i, tile in enumerate(self.tiles):
             record, signature = self.kept[i] if self.kept else self._borrow(tile)
             mask = None if self.mask is None else tile.of(self.mask).astype(np.int32).reshape(-1)
             self.trace(
-                REVERSE, tile, 1 if self.kept else 0, 2, record, signature=signature, d_film=d_film, acc=acc,
+                REVERSE, tile, 1 if self.kept else 0, 2, samples, record, signature=signature, d_film=d_film, acc=acc,
                 mask=None if mask is None else runtime.array(mask), replay_seed=self.replay_seed,
                 d_scale=1.0 / self.spp, n_accumulators=self.n, n_replicas=replicas,
             )  # fmt: skip
-            words = self._words(tile, signature)
-            if mask is not None:
-                words = words[mask != 0]
-            self.equal += int((words[:, 0] == words[:, 2]).sum())
-            self.traced += len(words)
+            self.traced += tile.lanes if mask is None else int(np.count_nonzero(mask))
             if not self.kept:
                 self.give_back(record, signature)
             if progress is not None:
                 progress((i + 1) / len(self.tiles))
         self.drop()
+        self.give_back(samples)
         words = acc.to_numpy()
         check_faults(words)
+        self.equal = self.traced - int(words[MISMATCHES])
         totals = exact_totals(words[FAULTS:], replicas, self.n, self.groups)
         units = self._units()
         # Each group holds a share of the samples; d_scale divided by all of them.
@@ -104,7 +105,7 @@ class Replay(Launcher):
         self.kept = []
 
     def _borrow(self, tile: Tile):
-        return self.borrow(tile.lanes * layout.RECORD_REPLAY), self.borrow(4 * tile.lanes, np.uint32)
+        return self.borrow(tile.lanes * layout.RECORD_STRIDE), self.borrow(4 * tile.lanes, np.uint32)
 
     @staticmethod
     def _words(tile: Tile, signature) -> np.ndarray:
@@ -124,7 +125,7 @@ class Replay(Launcher):
 
 def check_faults(words: np.ndarray) -> None:
     """Raise where a deposit could not be added: it was too large for its accumulator, or not finite."""
-    too_large, not_finite = int(words[0]), int(words[1])
+    too_large, not_finite = int(words[TOO_LARGE]), int(words[NOT_FINITE])
     if too_large or not_finite:
         raise ArithmeticError(
             f"{too_large} gradient deposits were too large for the exact sums and {not_finite} were not finite; "

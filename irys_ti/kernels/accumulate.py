@@ -10,7 +10,8 @@ from irys_ti.runtime import ti
 
 WORDS = 6  # u32 words of one accumulator: positive low, middle, high, negative low, middle, high
 LIMIT = 2.0**56  # units; a deposit at or above it is counted, never added
-FAULTS = 2  # words ahead of the accumulators: deposits that were too large, deposits that were not finite
+TOO_LARGE, NOT_FINITE, MISMATCHES = 0, 1, 2  # words ahead of the accumulators: deposits that were refused,
+FAULTS = 3  # and paths that the replay did not meet again
 
 
 @ti.func
@@ -21,9 +22,9 @@ def add_exact(acc: ti.template(), index, x):
     """
     m = ti.abs(x)
     if ti.math.isnan(x) or ti.math.isinf(x):
-        ti.atomic_add(acc[1], ti.u32(1))
+        ti.atomic_add(acc[NOT_FINITE], ti.u32(1))
     elif m >= LIMIT:
-        ti.atomic_add(acc[0], ti.u32(1))
+        ti.atomic_add(acc[TOO_LARGE], ti.u32(1))
     else:
         whole = ti.floor(m)
         whole += ti.select(m - whole >= 0.5, 1.0, 0.0)

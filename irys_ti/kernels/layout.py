@@ -58,6 +58,8 @@ LIGHT_DATA = 12
 # --- reals: the camera, at ints[H_CAMERA]
 CAMERA_TO_WORLD, CAMERA_TAN, CAMERA_ASPECT, CAMERA_POINT, CAMERA_NEAR, CAMERA_STRIDE = 0, 12, 13, 14, 16, 17
 
-# --- one path's record
-RECORD_PRIMAL = 4  # radiance of the four wavelengths
-RECORD_REPLAY = 12  # radiance as two-float sums, then the radiance of paths with one zero factor
+# --- one path's record, kept from the primal pass for the replay
+RECORD_TOTAL, RECORD_LOW = 0, 4  # radiance of the four wavelengths, a two-float sum
+RECORD_ONE_ZERO = 8  # radiance that exactly one zero factor keeps away
+RECORD_WEIGHT = 12  # derivative of the loss by the path's radiance
+RECORD_STRIDE = 16

@@ -13,6 +13,17 @@ Directions: ``wi`` points to the previous vertex, ``wo`` to the next. What a ray
 """
 
 from irys_ti.kernels import rng
+from irys_ti.kernels.accumulate import MISMATCHES
+from irys_ti.kernels.adjoint import (
+    HIT,
+    LIGHT,
+    NEXT,
+    SAMPLED,
+    deposit_bsdf,
+    deposit_lights,
+    tangent_of_bsdf,
+    tangent_of_lights,
+)
 from irys_ti.kernels.bvh import intersect
 from irys_ti.kernels.camera import camera_ray, film_offset, film_pixel
 from irys_ti.kernels.config import FORWARD, PRIMAL, REVERSE
@@ -31,14 +42,16 @@ from irys_ti.kernels.layout import (
     LIGHT_KIND,
     LIGHT_N,
     LIGHT_VALUES,
-    LIGHT_WANTED,
     MATERIAL_FLAGS,
     MATERIAL_KIND,
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
-    RECORD_PRIMAL,
-    RECORD_REPLAY,
+    RECORD_LOW,
+    RECORD_ONE_ZERO,
+    RECORD_STRIDE,
+    RECORD_TOTAL,
+    RECORD_WEIGHT,
     SHAPE_LIGHT,
     SHAPE_MATERIAL,
     SHAPE_STRIDE,
@@ -47,25 +60,13 @@ from irys_ti.kernels.layout import (
     TWO_SIDED,
     WANTED,
 )
-from irys_ti.kernels.shading import (
-    deposit_row,
-    emitted,
-    emitted_jvp,
-    emitted_vjp,
-    eval_bsdf,
-    eval_bsdf_jvp,
-    eval_bsdf_vjp,
-    lookup_rows,
-    sample_bsdf,
-)
+from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
 from irys_ti.kernels.surface import offset_point, surface_at
 from irys_ti.kernels.wavelength import response, sample_wavelengths
 from irys_ti.runtime import ti
 
 SHADOW = 1.0 - 2.0**-10  # how much of the way to a light a shadow ray goes
-HIT, SAMPLED = 0, 1  # the two lights of a vertex: the one that was hit, the one that was sampled
-LIGHT, NEXT = 0, 1  # the two directions a BSDF is evaluated for: to the sampled light, to the next vertex
 
 
 @ti.kernel
@@ -77,6 +78,7 @@ def trace_paths(
     blocks: ti.types.ndarray(ndim=1),
     block_prims: ti.types.ndarray(ndim=1),
     tangents: ti.types.ndarray(ndim=1),
+    samples: ti.types.ndarray(ndim=1),
     record: ti.types.ndarray(ndim=1),
     signature: ti.types.ndarray(ndim=1),
     mask: ti.types.ndarray(ndim=1),
@@ -99,11 +101,12 @@ def trace_paths(
 ):
     """Trace the paths of n_pixels pixels from pixel0, samples sample0 to sample0 + n_samples - 1 of each.
 
-    first, last: passes to run; 0 is the primal pass, 1 the replay. record: one path's radiance, kept from
-    pass 0 for pass 1 and for the film. signature: 4 words a path: hash of everything the path met, hash of
-    its discrete decisions, for each pass. mask: paths to leave out, where use_mask is set. d_film: derivative
-    of the loss by each pixel's channels, times d_scale. replay_seed: the seed of pass 1; other than ``seed``
-    only to show that replay then fails.
+    first, last: passes to run; 0 is the primal pass, 1 the replay. samples: what each path gives the film's
+    channels, (lane, channel); of the tangent in FORWARD mode. record: kept from pass 0 for pass 1, RECORD_STRIDE
+    numbers a path. signature: 4 words a path: hash of everything the path met, hash of its discrete decisions,
+    for each pass. mask: paths to leave out, where use_mask is set. d_film: derivative of the loss by each pixel's
+    channels, times d_scale. acc: accumulators (kernels/accumulate.py). replay_seed: the seed of pass 1; other than
+    ``seed`` only to show that replay then fails.
     """
     for lane in range(n_pixels * n_samples):
         pixel = pixel0 + lane // n_samples
@@ -132,23 +135,19 @@ def trace_paths(
             T = zero4 + 1.0  # throughput: product of the factors that are not zero
             zeros = ti.Vector([0, 0, 0, 0])  # number of those that are
             L, L_low = zero4, zero4  # radiance so far, a two-float sum
-            L_one_zero = zero4  # radiance that exactly one zero factor keeps from L
             d_L = zero4  # FORWARD: the derivative of L
-            total, total_low, total_one_zero = zero4, zero4, zero4  # replay: what pass 0 found
-            weight = zero4 + 1.0  # REVERSE: derivative of the loss by the path's radiance
             prev_pdf, prev_delta = 0.0, 1
             depth, alive = 0, 1
             sig, decisions = ti.u32(1), ti.u32(2)
             if ti.static(config.mode != PRIMAL):
-                if replay:
-                    for k in range(4):
-                        at = lane * RECORD_REPLAY + k
-                        total[k], total_low[k], total_one_zero[k] = record[at], record[at + 4], record[at + 8]
-                        if ti.static(config.mode == REVERSE):
-                            w = 0.0
-                            for c in range(ints[H_CHANNELS]):
-                                w += d_film[pixel * ints[H_CHANNELS] + c] * response(reals, ints, c, lambdas[k])
-                            weight[k] = w * d_scale / (4.0 * pdf_lambda[k])
+                for k in range(4):
+                    if not replay:
+                        record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] = 0.0
+                    elif ti.static(config.mode == REVERSE):
+                        w = 0.0
+                        for c in range(ints[H_CHANNELS]):
+                            w += d_film[pixel * ints[H_CHANNELS] + c] * response(reals, ints, c, lambdas[k])
+                        record[lane * RECORD_STRIDE + RECORD_WEIGHT + k] = w * d_scale / (4.0 * pdf_lambda[k])
 
             while alive == 1:
                 # --- the closest hit, then the shadow ray: one call site for both
@@ -258,102 +257,70 @@ def trace_paths(
                 alone = ti.Vector([0.0, 0.0, 0.0, 0.0])  # 1 where no factor has been zero so far
                 for k in ti.static(range(4)):
                     alone[k] = ti.select(zeros[k] == 0, 1.0, 0.0)
-                d_rows = ti.Matrix.zero(float, config.bsdf_rows + 2 * config.light_rows, 4)
-                number_of = ti.Vector.zero(ti.i32, config.bsdf_rows + 2 * config.light_rows)  # value + 1, 0 none
+                light_up = ti.Matrix.zero(float, 2, 4)  # what multiplies each light's emitted value
                 L_sampled = zero4
                 for which in range(2):
                     i_light = light_of[which]
                     if i_light >= 0 and (which == HIT or lit == 1):
                         light = light_record(ints, i_light)
-                        light_kind, n, first_value = ints[light + LIGHT_KIND], ints[light + LIGHT_N], ints[light + LIGHT_VALUES]
                         at_uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
                         w = ti.Vector([light_w[which, 0], light_w[which, 1], light_w[which, 2]])
                         light_rows = lookup_rows(
-                            reals, reals, ints, first_value, n, lambdas, at_uv, config.light_rows, config, False
-                        )
-                        Le = emitted(light_kind, light_rows, w, config)
+                            reals, reals, ints, ints[light + LIGHT_VALUES], ints[light + LIGHT_N], lambdas, at_uv,
+                            config.light_rows, config, False,
+                        )  # fmt: skip
+                        Le = emitted(ints[light + LIGHT_KIND], light_rows, w, config)
                         factor = T * light_factor[which]
                         if which == SAMPLED:
                             L_sampled = Le * light_factor[SAMPLED]
                             for k in ti.static(range(4)):
                                 factor[k] *= f[LIGHT, k]
-                        found = factor * Le
-                        L, low = two_sum(L, alone * found)
+                        L, low = two_sum(L, alone * factor * Le)
                         L_low += low
                         if ti.static(config.mode != PRIMAL):
                             for k in ti.static(range(4)):
-                                L_one_zero[k] += ti.select(zeros[k] == 1, found[k], 0.0)
-                        if ti.static(config.mode == FORWARD):
-                            if replay:
-                                t_rows = lookup_rows(
-                                    reals, tangents, ints, first_value, n, lambdas, at_uv, config.light_rows, config, True
-                                )
-                                d_L += alone * factor * emitted_jvp(light_kind, light_rows, t_rows, w, config)
-                        if ti.static(config.mode == REVERSE):
-                            if replay and ints[light + LIGHT_WANTED] != 0:
-                                found_rows = emitted_vjp(light_kind, light_rows, w, weight * alone * factor, config)
-                                for j in range(n):
-                                    row = config.bsdf_rows + which * config.light_rows + j
-                                    number_of[row] = first_value + j + 1
-                                    for k in range(4):
-                                        d_rows[row, k] = found_rows[j, k]
+                                light_up[which, k] = alone[k] * factor[k]
+                                if zeros[k] == 1 and not replay:
+                                    record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] += factor[k] * Le[k]
 
-                # --- what this vertex's factor did to the rest of L
-                if ti.static(config.mode != PRIMAL):
-                    if replay and on_surface == 1 and (config.mode == FORWARD or (flags & WANTED) != 0):
-                        first_value, n = ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N]
-                        rest = (total - L) + (total_low - L_low)
-                        for way in range(2):
-                            if way == NEXT or lit == 1:
-                                upstream = zero4
-                                for k in ti.static(range(4)):
-                                    if way == LIGHT:
-                                        upstream[k] = T[k] * L_sampled[k]
-                                    elif f[NEXT, k] != 0.0:
-                                        upstream[k] = rest[k] / f[NEXT, k]
-                                    else:
-                                        upstream[k] = total_one_zero[k]
-                                    upstream[k] *= alone[k] * weight[k]
-                                w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
-                                part = ti.select(way == NEXT, delta, 0)
-                                if ti.static(config.mode == FORWARD):
-                                    t_rows = lookup_rows(
-                                        reals, tangents, ints, first_value, n, lambdas, uv, config.bsdf_rows, config, True
-                                    )
-                                    d_L += upstream * eval_bsdf_jvp(kind, rows, t_rows, wi, w, part, config)
-                                else:
-                                    found_rows = eval_bsdf_vjp(kind, rows, wi, w, part, upstream, config)
-                                    for j in range(n):
-                                        number_of[j] = first_value + j + 1
-                                        for k in range(4):
-                                            d_rows[j, k] += found_rows[j, k]
+                # --- what this vertex did to L: the adjoint, or the tangent
                 if ti.static(config.mode == REVERSE):
                     if replay:
                         share = n_replicas // n_groups
-                        replica = group * share + lane - (lane // share) * share
-                        for row in range(config.bsdf_rows + 2 * config.light_rows):
-                            if number_of[row] > 0:
-                                at_uv = uv
-                                if row >= config.bsdf_rows:
-                                    which = (row - config.bsdf_rows) // config.light_rows
-                                    at_uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
-                                deposit_row(
-                                    reals, ints, acc, number_of[row] - 1, lambdas, at_uv,
-                                    ti.Vector([d_rows[row, 0], d_rows[row, 1], d_rows[row, 2], d_rows[row, 3]]),
-                                    replica * n_accumulators, config,
-                                )  # fmt: skip
+                        replica = (group * share + lane - (lane // share) * share) * n_accumulators
+                        deposit_lights(
+                            reals, ints, record, acc, lane, replica, lit, light_of, light_w, light_uv, light_up,
+                            lambdas, config,
+                        )  # fmt: skip
+                        if on_surface == 1 and (flags & WANTED) != 0:
+                            deposit_bsdf(
+                                reals, ints, record, acc, lane, replica, material, rows, wi, wo_of, f, delta, lit,
+                                lambdas, uv, T, L, L_low, L_sampled, alone, config,
+                            )  # fmt: skip
+                if ti.static(config.mode == FORWARD):
+                    if replay:
+                        d_L += tangent_of_lights(
+                            reals, ints, tangents, lit, light_of, light_w, light_uv, light_up, lambdas, config
+                        )
+                        if on_surface == 1:
+                            d_L += tangent_of_bsdf(
+                                reals, ints, tangents, record, lane, material, rows, wi, wo_of, f, delta, lit,
+                                lambdas, uv, T, L, L_low, L_sampled, alone, config,
+                            )  # fmt: skip
 
                 # --- on to the next vertex
                 alive = ti.select(on_surface == 1 and pdf[NEXT] > 0.0, 1, 0)
                 if alive == 1:
                     largest = 0.0
                     for k in ti.static(range(4)):
-                        if f[NEXT, k] != 0.0:
+                        if ti.static(config.mode == PRIMAL):
+                            T[k] *= f[NEXT, k] / pdf[NEXT]
+                        elif f[NEXT, k] != 0.0:
                             T[k] *= f[NEXT, k] / pdf[NEXT]
                         else:
                             T[k] /= pdf[NEXT]
                             # A zero whose derivative nobody asked for is final.
-                            zeros[k] += ti.select((flags & WANTED) != 0 and config.mode != PRIMAL, 1, 2)
+                            zeros[k] += ti.select((flags & WANTED) != 0, 1, 2)
                         largest = ti.max(largest, ti.select(zeros[k] < 2, T[k], 0.0))
                     depth += 1
                     if depth >= rr_depth:
@@ -372,16 +339,26 @@ def trace_paths(
                     sig = fold_real(fold(sig, delta + 2 * alive + 4 * lit), d[0])
 
             # --- the end of a pass
-            if ti.static(config.mode == PRIMAL):
-                for k in range(4):
-                    record[lane * RECORD_PRIMAL + k] = L[k] + L_low[k]
-            else:
-                for k in range(4):
-                    at = lane * RECORD_REPLAY + k
-                    if not replay:
-                        record[at], record[at + 4], record[at + 8] = L[k], L_low[k], L_one_zero[k]
-                    elif ti.static(config.mode == FORWARD):
-                        record[at] = d_L[k]
-                at = 4 * lane + ti.select(replay, 2, 0)
-                signature[at] = fold_real(sig, L[0] + L[1] + L[2] + L[3])
-                signature[at + 1] = decisions
+            out = L + L_low
+            if ti.static(config.mode == FORWARD):
+                out = d_L
+            if ti.static(config.mode == PRIMAL) or (replay == ti.static(config.mode == FORWARD)):
+                for c in range(ints[H_CHANNELS]):
+                    value = 0.0
+                    for k in range(4):
+                        value += out[k] * response(reals, ints, c, lambdas[k]) / (4.0 * pdf_lambda[k])
+                    samples[lane * ints[H_CHANNELS] + c] = value
+            if ti.static(config.mode != PRIMAL):
+                if not replay:
+                    for k in range(4):
+                        record[lane * RECORD_STRIDE + RECORD_TOTAL + k] = L[k]
+                        record[lane * RECORD_STRIDE + RECORD_LOW + k] = L_low[k]
+            if ti.static(config.mode == REVERSE):
+                sig = fold_real(sig, out[0] + out[1] + out[2] + out[3])
+                at = 4 * lane
+                if not replay:
+                    signature[at], signature[at + 1] = sig, decisions
+                else:
+                    signature[at + 2], signature[at + 3] = sig, decisions
+                    if signature[at] != sig:
+                        ti.atomic_add(acc[MISMATCHES], ti.u32(1))
