@@ -71,7 +71,8 @@ def area_samples(
 ):
     for i in range(n):
         ref = ti.Vector([x, y, z])
-        p, normal, pdf = geometry.GEOMETRIES[kind].sample_area(reals, ints, shape, prim, ref, ti.Vector([u[2 * i], u[2 * i + 1]]))
+        at = ti.Vector([u[2 * i], u[2 * i + 1]])
+        p, normal, pdf = geometry.GEOMETRIES[kind].sample_area(reals, ints, shape, prim, ref, at)
         again = geometry.GEOMETRIES[kind].pdf_area(reals, ints, shape, prim, ref, p, normal)
         for k in ti.static(range(3)):
             out[8 * i + k], out[8 * i + 3 + k] = p[k], normal[k]
@@ -335,7 +336,8 @@ def test_a_registered_kind_is_hit_shaded_and_sampled(width, disk_kind, f64):
     at_disk = got.prim >= 20
     assert 100 < at_disk.sum() < 2900
 
-    s = surface(pools, "disk", got.prim[at_disk], o[at_disk], d[at_disk], got.t[at_disk], 0 * got.t[at_disk], 0 * got.t[at_disk])
+    zero = np.zeros(np.count_nonzero(at_disk))
+    s = surface(pools, "disk", got.prim[at_disk], o[at_disk], d[at_disk], got.t[at_disk], zero, zero)
     assert np.allclose(s.ng, normal[got.prim[at_disk] - 20])
     assert np.allclose(s.p, (o + got.t[:, None] * d)[at_disk])
     drawn = sample(pools, "disk", 20, (0.0, 0.0, 0.0), 1 << 12)
@@ -345,6 +347,7 @@ def test_a_registered_kind_is_hit_shaded_and_sampled(width, disk_kind, f64):
 
 def test_an_incomplete_kind_is_refused():
     with pytest.raises(SceneError, match="lacks surface_at"):
-        geometry.register("half", SimpleNamespace(FIELDS={}, intersect=None, sample_area=None, pdf_area=None, bounds=None, area=None))
+        parts = ("FIELDS", "intersect", "sample_area", "pdf_area", "bounds", "area")
+        geometry.register("half", SimpleNamespace(**dict.fromkeys(parts)))
     with pytest.raises(SceneError, match="not registered"):
         geometry.kind_index("half")

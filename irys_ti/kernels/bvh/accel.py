@@ -68,7 +68,7 @@ class Accel:
 
         no_instances = np.zeros((6, 0), self.real)
         self._groups = [Part(prims, no_instances, width, STACK[width] // 2, self.real) for prims in groups]
-        for part, prims in zip(self._groups, groups):
+        for part, prims in zip(self._groups, groups, strict=True):
             part.rows = np.zeros((part.n_blocks, BLOCK_REALS[width]), self.real)
             part.place_triangles(prims.tri_vertices, part.rows)
             part.place_others()

@@ -40,7 +40,7 @@ def cut_all(boxes: np.ndarray, count: np.ndarray, sets: list) -> list:
         else:
             order, at = cut(boxes[:, members], count[members])
             order = np.take_along_axis(members, order, axis=1)
-        for i, row, end in zip(numbers, order, at):
+        for i, row, end in zip(numbers, order, at, strict=True):
             out[i] = row[:end], row[end:]
     return out
 
