@@ -61,7 +61,7 @@ def host_array(value) -> np.ndarray:
 def with_array(value, array: np.ndarray):
     """A value of the same kind holding other numbers."""
     if isinstance(value, Spectrum):
-        return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant)
+        return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant, value.extend)
     if isinstance(value, Texture):
         return Texture(array, value.filter, value.wrap, value.to_uv, value.source)
     return float(array)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irys_ti import runtime
+from irys_ti.interrupt import RenderInterrupted, uninterrupted
 from irys_ti.kernels import layout
 from irys_ti.kernels.config import FORWARD, PRIMAL
 from irys_ti.kernels.film import develop
@@ -120,15 +121,31 @@ class Launcher:
     # -- whole renders -------------------------------------------------------------------------------------
 
     def render(self, progress=None) -> np.ndarray:
-        """The image (height, width, channels) float64. progress(fraction) is called after every launch."""
-        film, samples = self.film(), self.borrow(self.most * self.channels)
-        for i, tile in enumerate(self.tiles):
-            self.trace(PRIMAL, tile, 0, 1, samples)
-            self.develop(tile, samples, film)
-            if progress is not None:
-                progress((i + 1) / len(self.tiles))
+        """The image (height, width, channels) float64. progress(fraction) is called after every launch.
+
+        Raises RenderInterrupted, with the image so far, on Ctrl-C.
+        """
+        film, samples, done = self.film(), self.borrow(self.most * self.channels), 0
+        try:
+            for tile in self.tiles:
+                self.trace(PRIMAL, tile, 0, 1, samples)
+                with uninterrupted():
+                    self.develop(tile, samples, film)
+                    done += 1
+                if progress is not None:
+                    progress(done / len(self.tiles))
+        except KeyboardInterrupt:
+            raise RenderInterrupted(*self.partial(film, done)) from None
         self.give_back(samples)
         return self.image(film)
+
+    def partial(self, film, done: int) -> tuple[np.ndarray | None, float]:
+        """The image after ``done`` launches, each pixel averaged over its own samples; what part of all they are."""
+        counts = np.zeros(self.n_pixels)
+        for tile in self.tiles[:done]:
+            counts[tile.pixel0 : tile.pixel0 + tile.n_pixels] += tile.n_samples
+        scale = self.spp / np.maximum(counts, 1).reshape(self.height, self.width, 1)
+        return (self.image(film) * scale if done else None), float(counts.mean() / self.spp)
 
     def forward(self, tangents, progress=None) -> np.ndarray:
         """The derivative image along the tangents of the pool."""

@@ -14,8 +14,9 @@ class Spectrum:
     """A spectrum over wavelength.
 
     kind: "constant" (one value at all wavelengths), "points" (linear between the points, zero outside
-    the first and last), "rgb" (the smooth spectrum of a linear sRGB colour, Jakob and Hanika 2019;
-    ``illuminant`` multiplies it by CIE D65 scaled to luminance 1, which is what a light's colour means).
+    the first and last, or with ``extend`` as they are), "rgb" (the smooth spectrum of a linear sRGB colour,
+    Jakob and Hanika 2019; ``illuminant`` multiplies it by CIE D65 scaled to luminance 1, which is what a
+    light's colour means).
     values: (1,), (n,) or (3,) float64. wavelengths: (n,) nm, increasing, for "points".
     """
 
@@ -23,6 +24,7 @@ class Spectrum:
     values: np.ndarray
     wavelengths: np.ndarray | None = None
     illuminant: bool = False
+    extend: bool = False
 
     def __post_init__(self):
         self.values = np.atleast_1d(np.asarray(self.values, np.float64)).copy()
@@ -35,9 +37,9 @@ def constant(value: float) -> Spectrum:
     return Spectrum("constant", [value])
 
 
-def points(wavelengths, values) -> Spectrum:
-    """Linear between the points (nm), zero outside them."""
-    return Spectrum("points", values, wavelengths)
+def points(wavelengths, values, extend: bool = False) -> Spectrum:
+    """Linear between the points (nm); outside them zero, or with ``extend`` the nearest point's value."""
+    return Spectrum("points", values, wavelengths, extend=extend)
 
 
 def rgb(r: float, g: float, b: float, illuminant: bool = False) -> Spectrum:

@@ -19,6 +19,7 @@ def to_grid(spectrum: Spectrum) -> tuple[float, float, np.ndarray, np.ndarray]:
     the points is ``weights.T @ d_values``. Exact where all points lie on a common spacing with at most
     MAX_ENTRIES entries; otherwise the step is 1 nm or just below, over what the points share with 360 to
     830 nm, both ends exact. Fewer than two points, or points that miss the range, are zero everywhere.
+    With ``extend`` the grid spans 360 to 830 nm, and points count beyond it.
     """
     if spectrum.kind == "constant":
         weights = np.ones((2, 1))
@@ -26,6 +27,12 @@ def to_grid(spectrum: Spectrum) -> tuple[float, float, np.ndarray, np.ndarray]:
     if spectrum.kind != "points":
         raise ValueError(f"a spectrum of kind {spectrum.kind!r} has no grid")
     w = spectrum.wavelengths
+    if spectrum.extend and (w[0] > LAMBDA_MIN or w[-1] < LAMBDA_MAX):
+        ends = np.r_[LAMBDA_MIN, w[(w > LAMBDA_MIN) & (w < LAMBDA_MAX)], LAMBDA_MAX]
+        low, step, values, weights = to_grid(Spectrum("points", np.zeros(len(ends)), ends))
+        grid = low + step * np.arange(len(values))
+        weights = interpolation(w, grid) if len(w) > 1 else np.ones((len(grid), 1))
+        return low, step, weights @ spectrum.values, weights
     low, high = max(w[0], LAMBDA_MIN), min(w[-1], LAMBDA_MAX)
     if len(w) < 2 or high <= low:
         weights = np.zeros((2, len(w)))
