@@ -58,14 +58,13 @@ def around_bsdf(
 
 
 @ti.func
-def deposit_bsdf(
-    reals: ti.template(), ints: ti.template(), record: ti.template(), acc: ti.template(), lane, replica, material,
-    rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, lambdas, uv, T, L, L_low, L_sampled,
-    alone, config: ti.template(),
+def adjoint_of_bsdf(
+    reals: ti.template(), ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(),
+    lane, material, rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, T, L, L_low,
+    L_sampled, alone, config: ti.template(),
 ):  # fmt: skip
-    """Deposit the derivatives of the BSDF's parameters: both directions summed, then one row a parameter."""
+    """Derivatives of the BSDF's parameters, both directions summed, into the first of ``d_rows``."""
     first, n, kind = ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], ints[material + MATERIAL_KIND]
-    d_rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
     for way in range(2):
         if way == NEXT or lit == 1:
             up = around_bsdf(record, lane, way, T, L, L_low, L_sampled, f, alone)
@@ -73,20 +72,19 @@ def deposit_bsdf(
                 up[k] *= record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
             found = eval_bsdf_vjp(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), up, config)
-            for j in range(n):
+            for j in range(config.bsdf_rows):
+                number_of[j] = ti.select(j < n, first + j, -1)
                 for k in range(4):
                     d_rows[j, k] += found[j, k]
-    for j in range(n):
-        d = ti.Vector([d_rows[j, 0], d_rows[j, 1], d_rows[j, 2], d_rows[j, 3]])
-        deposit_row(reals, ints, acc, first + j, lambdas, uv, d, replica, config)
 
 
 @ti.func
-def deposit_lights(
-    reals: ti.template(), ints: ti.template(), record: ti.template(), acc: ti.template(), lane, replica, lit, light_of,
-    light_w: ti.template(), light_uv: ti.template(), light_up: ti.template(), lambdas, config: ti.template(),
+def adjoint_of_lights(
+    reals: ti.template(), ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(),
+    lane, lit, light_of, light_w: ti.template(), light_uv: ti.template(), light_up: ti.template(), lambdas,
+    config: ti.template(),
 ):  # fmt: skip
-    """Deposit the derivatives of the parameters of the light that was hit and of the one that was sampled."""
+    """Derivatives of the parameters of the light that was hit and of the one that was sampled, into ``d_rows``."""
     for which in range(2):
         i_light = light_of[which]
         if i_light >= 0 and (which == HIT or lit == 1):
@@ -99,10 +97,28 @@ def deposit_lights(
                 for k in ti.static(range(4)):
                     up[k] = light_up[which, k] * record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
                 rows = lookup_rows(reals, reals, ints, first, n, lambdas, uv, config.light_rows, config, False)
-                d_rows = emitted_vjp(ints[light + LIGHT_KIND], rows, w, up, config)
-                for j in range(n):
-                    d = ti.Vector([d_rows[j, 0], d_rows[j, 1], d_rows[j, 2], d_rows[j, 3]])
-                    deposit_row(reals, ints, acc, first + j, lambdas, uv, d, replica, config)
+                found = emitted_vjp(ints[light + LIGHT_KIND], rows, w, up, config)
+                for j in range(config.light_rows):
+                    row = config.bsdf_rows + which * config.light_rows + j
+                    number_of[row] = ti.select(j < n, first + j, -1)
+                    for k in range(4):
+                        d_rows[row, k] = found[j, k]
+
+
+@ti.func
+def deposit_rows(
+    reals: ti.template(), ints: ti.template(), acc: ti.template(), d_rows: ti.template(), number_of: ti.template(),
+    replica, lambdas, uv, light_uv: ti.template(), config: ti.template(),
+):  # fmt: skip
+    """Add all derivative rows of a vertex to their accumulators: the only place that deposits."""
+    for row in range(config.bsdf_rows + 2 * config.light_rows):
+        if number_of[row] >= 0:
+            at_uv = uv
+            if row >= config.bsdf_rows:
+                which = (row - config.bsdf_rows) // config.light_rows
+                at_uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
+            d = ti.Vector([d_rows[row, 0], d_rows[row, 1], d_rows[row, 2], d_rows[row, 3]])
+            deposit_row(reals, ints, acc, number_of[row], lambdas, at_uv, d, replica, config)
 
 
 @ti.func

@@ -19,8 +19,9 @@ from irys_ti.kernels.adjoint import (
     LIGHT,
     NEXT,
     SAMPLED,
-    deposit_bsdf,
-    deposit_lights,
+    adjoint_of_bsdf,
+    adjoint_of_lights,
+    deposit_rows,
     tangent_of_bsdf,
     tangent_of_lights,
 )
@@ -286,17 +287,20 @@ def trace_paths(
                 # --- what this vertex did to L: the adjoint, or the tangent
                 if ti.static(config.mode == REVERSE):
                     if replay:
-                        share = n_replicas // n_groups
-                        replica = (group * share + lane - (lane // share) * share) * n_accumulators
-                        deposit_lights(
-                            reals, ints, record, acc, lane, replica, lit, light_of, light_w, light_uv, light_up,
+                        d_rows = ti.Matrix.zero(float, config.bsdf_rows + 2 * config.light_rows, 4)
+                        number_of = ti.Vector.zero(ti.i32, config.bsdf_rows + 2 * config.light_rows) - 1  # values
+                        adjoint_of_lights(
+                            reals, ints, record, d_rows, number_of, lane, lit, light_of, light_w, light_uv, light_up,
                             lambdas, config,
                         )  # fmt: skip
                         if on_surface == 1 and (flags & WANTED) != 0:
-                            deposit_bsdf(
-                                reals, ints, record, acc, lane, replica, material, rows, wi, wo_of, f, delta, lit,
-                                lambdas, uv, T, L, L_low, L_sampled, alone, config,
+                            adjoint_of_bsdf(
+                                reals, ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
+                                lit, T, L, L_low, L_sampled, alone, config,
                             )  # fmt: skip
+                        share = n_replicas // n_groups
+                        replica = (group * share + lane - (lane // share) * share) * n_accumulators
+                        deposit_rows(reals, ints, acc, d_rows, number_of, replica, lambdas, uv, light_uv, config)
                 if ti.static(config.mode == FORWARD):
                     if replay:
                         d_L += tangent_of_lights(
