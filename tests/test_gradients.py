@@ -178,6 +178,15 @@ def test_refusals_are_one_clear_line(call, words, f32):
     assert "\n" not in message and all(w in message for w in words), message
 
 
+def test_the_index_of_smooth_glass_declines_and_says_so(f32):
+    """It bends the ray: what Fresnel's factors alone give would be wrong, so nothing is given."""
+    scene = gold_ball()
+    scene.materials[1] = it.Material("metal", "dielectric")
+    with pytest.raises(it.MissingGradientError, match="bends the refracted ray"):
+        it.backward(scene, np.ones((32, 32, 3)), 1, params=["metal.int_ior"])
+    assert "metal.int_ior" not in it.parameters(scene).differentiable()
+
+
 def test_an_option_has_no_gradient_and_says_so(f32):
     with pytest.raises(it.MissingGradientError, match="metal.separable"):
         it.backward(gold_ball(), np.ones((32, 32, 3)), 1, params=["metal.separable"])

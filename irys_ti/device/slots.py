@@ -137,5 +137,5 @@ def find(slots: dict[str, Slot], path: str, file: str) -> Slot:
 def require_gradient(slot: Slot, file: str) -> None:
     """Refuse a parameter without a derivative, rather than answer zero."""
     if not slot.param.differentiable:
-        reason = slot.param.doc or "it is an option, not a quantity"
+        reason = slot.param.why_not or "it is an option, not a quantity"
         raise MissingGradientError(f"{file}: parameter '{slot.path}' has no gradient: {reason}")

@@ -14,7 +14,8 @@ class Param:
     kind: "spectrum" (non-negative, per wavelength), "reflectance" (a spectrum within [0, 1]), "scalar",
     or "flag" (an option that is 0 or 1 and has no derivative).
     default: a number (spectra: constant over wavelength). low, high: the closed range of valid values.
-    differentiable: whether gradients exist. doc: one line for the parameter table.
+    differentiable: whether gradients exist; ``why_not`` tells a person who asks why there is none.
+    doc: one line for the parameter table.
     """
 
     kind: str
@@ -23,6 +24,7 @@ class Param:
     high: float
     differentiable: bool = True
     doc: str = ""
+    why_not: str = ""
 
     def __post_init__(self):
         if self.kind not in KINDS:

@@ -15,7 +15,7 @@ N = 48
 
 
 def differentiable(m: Model) -> list:
-    return [m.leaves[k] for k, q in m.params.items() if q.differentiable]
+    return [m.leaves[k] for k, q in m.params.items() if q.kind != "flag"]
 
 
 def random_params(m: Model, rng, n=N) -> dict:

@@ -7,9 +7,10 @@ from irys_ti.kernels.bsdf import fresnel
 from irys_ti.kernels.bsdf.interface import reflection_probability, relative_eta
 from irys_ti.kernels.bsdf.sample import Sample
 
+NO_IOR = "it bends the refracted ray, and the estimator that follows a bending ray is not built yet; use a roughdielectric"
 PARAMS = {
-    "int_ior": Param("scalar", 1.5046, 1.0, 5.0, doc="index of refraction below the surface"),
-    "ext_ior": Param("scalar", 1.000277, 1.0, 5.0, doc="index of refraction above the surface"),
+    "int_ior": Param("scalar", 1.5046, 1.0, 5.0, False, "index of refraction below the surface", NO_IOR),
+    "ext_ior": Param("scalar", 1.000277, 1.0, 5.0, False, "index of refraction above the surface", NO_IOR),
     "specular_reflectance": Param("reflectance", 1.0, 0.0, 1.0, doc="a factor on the reflection"),
     "specular_transmittance": Param("reflectance", 1.0, 0.0, 1.0, doc="a factor on the refraction"),
 }
