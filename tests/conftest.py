@@ -29,3 +29,14 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip("../shared/data is not beside this checkout")
     return DATA
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one tier run together: each change of tier restarts Taichi and compiles its kernels again."""
+
+    def tier(item):
+        asked = getattr(item, "callspec", None)
+        names = {*item.fixturenames, asked.params.get("tier", "") if asked else ""}
+        return 2 if "f64" in names else 1 if "f32" in names else 0
+
+    items.sort(key=tier)
