@@ -6,10 +6,14 @@ the whole range, grazing angles, total internal reflection and matched media inc
 
 from __future__ import annotations
 
-from irys_ti.graph import Expr, maximum, safe_sqrt, select
+import math
+
+from irys_ti.graph import Expr, maximum, safe_sqrt, select, stop_gradient
 
 # Denominators vanish only where matched media meet at grazing incidence; there this is the reflectance 0.
 TINY = 1e-12
+# Squared cosine of refraction, 2 degrees from total reflection, below which the derivative is evened out.
+LIMIT = 1e-3
 
 
 def refracted_cosine(cos_i: Expr, eta: Expr) -> Expr:
@@ -24,10 +28,22 @@ def refracted_cosine_squared(cos_i: Expr, eta: Expr) -> Expr:
 
 def dielectric(cos_i: Expr, eta: Expr) -> Expr:
     """Reflectance of a smooth interface, 1 under total reflection. cos_i >= 0; eta = n_transmitted / n_incident."""
-    cos_t = refracted_cosine(cos_i, eta)
+    cos_t = _evened_cosine(refracted_cosine_squared(cos_i, eta))
     r_s = (cos_i - eta * cos_t) / maximum(cos_i + eta * cos_t, TINY)
     r_p = (eta * cos_i - cos_t) / maximum(eta * cos_i + cos_t, TINY)
     return 0.5 * (r_s * r_s + r_p * r_p)
+
+
+def _evened_cosine(square: Expr) -> Expr:
+    """The root of ``square``, with a derivative that stays bounded.
+
+    At the critical angle the true one is infinite: the few paths there would make up most of a gradient's noise
+    and, in f32, its error. Below LIMIT a straight line replaces 1 / sqrt(square). It has the same integral, so
+    the mean over directions is the same, up to terms of order LIMIT^1.5.
+    """
+    line = (3.0 - 2.0 * (square / LIMIT)) / math.sqrt(LIMIT)
+    inverse = select(square < LIMIT, select(square > 0.0, line, 0.0), 1.0 / safe_sqrt(square))
+    return stop_gradient(safe_sqrt(square)) + (square - stop_gradient(square)) * (0.5 * stop_gradient(inverse))
 
 
 def conductor(cos_i: Expr, eta: Expr, k: Expr) -> Expr:
