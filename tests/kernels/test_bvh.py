@@ -340,6 +340,7 @@ def test_refit_refuses_another_number_of_triangles(f32):
         accel.refit(soup(4, 23))
 
 
+@pytest.mark.vulkan
 def test_vulkan_against_brute_force():
     """The GPU backends' tree and traversal, on whatever Vulkan driver VK_DRIVER_FILES names."""
     if "VK_DRIVER_FILES" not in os.environ or "vulkan" not in runtime.available_archs():
