@@ -12,7 +12,7 @@ from irys_ti.kernels.bvh.layout import STACK
 from irys_ti.kernels.bvh.ploc import cluster
 from tests.helpers.rays import Pools, hit_spheres, hit_triangles, trace
 
-NONE = dict(other_bounds=np.zeros((0, 6)), other_prims=np.zeros(0, int), other_kinds=np.zeros(0, int))
+NONE = {"other_bounds": np.zeros((0, 6)), "other_prims": np.zeros(0, int), "other_kinds": np.zeros(0, int)}
 WIDTHS = (2, 8)
 TIERS = ("f32", "f64")
 

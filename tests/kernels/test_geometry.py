@@ -11,8 +11,6 @@ from irys_ti.runtime import array, ti, zeros
 from tests.helpers import disk
 from tests.helpers.rays import Pools, hit_triangles, trace
 
-NONE = dict(other_bounds=np.zeros((0, 6)), other_prims=np.zeros(0, int), other_kinds=np.zeros(0, int))
-
 
 @pytest.fixture
 def disk_kind():
