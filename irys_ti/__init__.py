@@ -25,7 +25,8 @@ _PUBLIC = {
     "gradient": "api",
     "parameters": "api",
     "Gradients": "api",
-    "fit": "fit",
+    "fit": "fitting",
+    "FitInterrupted": "fitting",
     "L2": "optim.losses",
     "RelativeL2": "optim.losses",
     "LogL2": "optim.losses",
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from . import graph, io, optim, reference, runtime, scene, spectral
     from .api import Gradients, backward, forward, gradient, parameters, render
     from .errors import MissingGradientError, SceneError
-    from .fit import fit
+    from .fitting import FitInterrupted, fit
     from .io import load
     from .io.images import read_image, write_image
     from .kernels.bsdf import register as register_bsdf

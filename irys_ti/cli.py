@@ -91,13 +91,14 @@ def render(args) -> int:
     out = args.out or Path(Path(args.scene).stem + ".exr")
     require_folder(out)
     scene = open_scene(args)
+    spp = args.spp if args.spp is not None else scene.spp or 64
     from .api import render as trace
     from .interrupt import RenderInterrupted
     from .io.images import write_image
 
     try:
         with progress(f"rendering {args.scene}") as tell:
-            image = trace(scene, spp=args.spp or scene.spp or 64, seed=args.seed, progress=tell)
+            image = trace(scene, spp=spp, seed=args.seed, progress=tell)
     except RenderInterrupted as stopped:
         if stopped.image is None:
             raise KeyboardInterrupt("stopped before the first samples; nothing was written") from None
@@ -112,7 +113,7 @@ def fit(args) -> int:
     """``irys-ti fit``."""
     scene = open_scene(args)
     from .api import parameters
-    from .fit import fit as run
+    from .fitting import fit as run
 
     params = [path.strip() for path in args.params.split(",") if path.strip()]
     for text in args.start:

@@ -21,7 +21,7 @@ LAYERS = [
     {"optim"},
     {"api"},
     {"tiers", "wire", "process", "reference", "_worker"},
-    {"fit"},
+    {"fitting"},
     {"check", "selftest"},
     {"cli", "preview"},
 ]

@@ -28,8 +28,8 @@ class Folder:
         self.exposure = 1.0
 
     def expose(self, target: np.ndarray) -> None:
-        """Let all pictures show the target's brightest parts."""
-        top = float(np.quantile(target, 0.99)) if target.size else 1.0
+        """Make all pictures dark enough to show all but the target's brightest 5 %, such as lamps."""
+        top = float(np.quantile(target, 0.95))
         self.exposure = 1.0 if top <= 1.0 else 1.0 / top
 
     # -- state -------------------------------------------------------------------------------------------

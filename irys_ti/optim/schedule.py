@@ -27,7 +27,11 @@ def samples(spp, step: int, steps: int) -> int:
 
 
 class TailAverage:
-    """Mean of the iterates of the last TAIL of a fit (Polyak and Ruppert): noise averages out, bias does not grow."""
+    """Mean of the iterates of the last TAIL of a fit, later ones weighing more (1, 2, 3, ...).
+
+    Averaging lets noise cancel (Polyak and Juditsky 1992); the weights forget where a slow fit came from (Shamir and
+    Zhang 2013, polynomial decay).
+    """
 
     def __init__(self, steps: int):
         self.first = steps - max(1, int(round(TAIL * steps)))
@@ -44,7 +48,7 @@ class TailAverage:
         self.count += 1
         for name, x in values.items():
             mean = self.mean.get(name, x)
-            self.mean[name] = mean + (x - mean) / self.count
+            self.mean[name] = mean + (x - mean) * (2.0 / (self.count + 1))
 
     def state(self) -> dict[str, np.ndarray]:
         """For ``np.savez``."""

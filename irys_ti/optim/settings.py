@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LEARNING_RATE = 0.04  # of a parameter's range, per step
+LEARNING_RATE_UNBOUNDED = 0.1  # of a parameter's size, where it has no upper bound
 MARGIN = 1e-3  # scalars keep this fraction of their range from its ends, where densities degenerate
 
 
@@ -41,13 +42,14 @@ def settings(declared: Mapping, lr, bounds) -> Settings:
     rates, lows, highs = {}, {}, {}
     for path, param in declared.items():
         here = lr.get(path) if isinstance(lr, Mapping) else lr
-        rates[path] = LEARNING_RATE if here is None else float(here)
-        if not 0 <= rates[path] < np.inf:
-            raise ValueError(f"lr {rates[path]} of '{path}' must be a number from 0 up")
         low, high = (bounds or {}).get(path, (param.low, param.high))
         if not param.low <= low < high <= param.high:
             raise ValueError(f"bounds ({low}, {high}) of '{path}' must lie in order in [{param.low}, {param.high}]")
         bounded = param.kind == "scalar" and np.isfinite(param.high - param.low)
         margin = MARGIN * (param.high - param.low) if bounded else 0.0
+        default = LEARNING_RATE if np.isfinite(high) else LEARNING_RATE_UNBOUNDED
+        rates[path] = default if here is None else float(here)
+        if not 0 <= rates[path] < np.inf:
+            raise ValueError(f"lr {rates[path]} of '{path}' must be a number from 0 up")
         lows[path], highs[path] = max(low, param.low + margin), min(high, param.high - margin)
     return Settings(rates, lows, highs)

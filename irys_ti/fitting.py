@@ -51,7 +51,7 @@ class FitStep:
 class FitResult:
     """What a fit found.
 
-    values: {path: array}, the mean of the last 40 % of the iterates, which the scene now holds too.
+    values: {path: array}, the weighted mean of the last iterates, which the scene now holds too.
     losses: of every step, at the values before it. history: {path: (steps, ...)} of those values (their mean, for
     parameters of more than 64 numbers). stderr: {path: array}, standard error of the last step's gradient.
     images: "start", "fitted" and, where there is one, "target"; (H, W, 3) linear. seconds: of all steps, those of

@@ -1,0 +1,59 @@
+"""Every example runs to its end without a display, quickly, finds about what it should and leaves pictures."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irys_ti as it
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+SECONDS = 120  # a hang, not a speed: the examples take under 20 s each on two idle cores
+
+
+def load(name: str):
+    """An example as a module."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pictures(folder: Path) -> set[str]:
+    for path in folder.glob("*.png"):
+        assert it.read_image(path).shape[0] > 0
+    return {path.name for path in folder.glob("*.png")}
+
+
+def test_fit_ball(tmp_path, capsys):
+    errors = load("fit_ball").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert abs(errors["metal.alpha"]) < 0.1 and np.abs(errors["metal.specular_reflectance"]).max() < 0.25
+    assert "truth 0.25" in said and str(tmp_path) in said
+    assert {"target.png", "iter_000.png", "comparison.png", "loss.png"} <= pictures(tmp_path)
+
+
+def test_fit_room(tmp_path, capsys):
+    errors = load("fit_room").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert np.sqrt(np.mean([e**2 for e in errors.values()])) < 0.2  # grey walls are off by 0.24
+    assert "ceiling" in capsys.readouterr().out and "comparison.png" in pictures(tmp_path)
+
+
+def test_gradient_in_ten_lines(tmp_path, capsys):
+    errors = load("gradient_in_ten_lines").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert np.abs(errors["orange.reflectance"]).max() < 1e-6  # the same paths, so no noise
+    assert "d loss / d bulb.intensity" in capsys.readouterr().out
+    assert pictures(tmp_path) == {"image.png", "d_image_by_red.png"}
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
+def test_every_example_has_the_usual_arguments(path):
+    """And shows its help without a display."""
+    env = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+    command = [sys.executable, str(path), "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=SECONDS, check=True)
+    assert all(option in done.stdout for option in ("--arch", "--quick", "--out"))
