@@ -1,7 +1,5 @@
 """What the BSDF matrices run over: every registered kind, and one from outside the package."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from irys_ti import graph as g
@@ -12,6 +10,7 @@ OUTSIDE = "outside_velvet"
 if OUTSIDE not in bsdf.BSDFS:
     bsdf.register(OUTSIDE, outside)
 
+WAVELENGTHS = np.array([440.0, 510.0, 580.0, 650.0])
 WI, WO, U = g.leaf("wi", (3,)), g.leaf("wo", (3,)), g.leaf("u", (3,))
 NAMES = sorted(bsdf.BSDFS)
 SMOOTH = [n for n in NAMES if getattr(bsdf.BSDFS[n], "HAS_SMOOTH", True)]
@@ -28,8 +27,9 @@ class Model:
     def __init__(self, name: str):
         self.name, self.module = name, bsdf.BSDFS[name]
         self.params = self.module.PARAMS
-        self.leaves = {k: g.leaf(f"p.{k}", q.shape) for k, q in self.params.items()}
-        self.p = SimpleNamespace(**self.leaves)
+        self.p = bsdf.parameters(self.module)
+        self.leaves = {k: getattr(self.p, k) for k in self.params}
+        self.norm = getattr(self.module, "NORM", {})
         self.transmissive = getattr(self.module, "TRANSMISSIVE", False)
         self.smooth, self.delta = name in SMOOTH, name in DELTA
         if self.smooth:
@@ -40,7 +40,12 @@ class Model:
         self.sample = self.module.sample(self.p, WI, U)
 
     def values(self, p: dict) -> dict:
-        return {self.leaves[k]: v for k, v in p.items()}
+        values = {self.leaves[k]: v for k, v in p.items()}
+        return values | ({bsdf.LAMBDAS: WAVELENGTHS} if getattr(self.module, "NEEDS_LAMBDAS", False) else {})
+
+    def range(self, name: str) -> tuple[float, float]:
+        """Where a parameter is usually: NORM, else its whole range."""
+        return self.norm.get(name, (self.params[name].low, self.params[name].high))
 
     def run(self, exprs, p, wi, wo=None, u=None):
         env = self.values(p) | {WI: wi} | ({} if wo is None else {WO: wo}) | ({} if u is None else {U: u})
@@ -62,12 +67,16 @@ class Model:
             p = {}
             for k, q in self.params.items():
                 t = rng.uniform(0.15, 0.85, q.shape)
-                p[k] = float((i + 1) % 2) if q.kind == "flag" else q.low + t * (q.high - q.low)
+                low, high = self.range(k)
+                p[k] = float((i + 1) % 2) if q.kind == "flag" else low + t * (high - low)
             out.append(p)
         return out
 
-    def index(self, p: dict, z):
+    def index(self, p: dict, z, band: int = 0):
         """Index of refraction on the side of a direction of height z."""
+        if hasattr(self.module, "interior_index"):
+            (inside,) = g.evaluate([self.module.interior_index(self.p)], self.values(p))
+            return np.where(z > 0, 1.0, inside[band])
         if "int_ior" not in p:
             return np.ones_like(z)
         return np.where(z > 0, p["ext_ior"], p["int_ior"])

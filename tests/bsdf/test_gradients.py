@@ -23,7 +23,8 @@ def random_params(m: Model, rng, n=N) -> dict:
     out = {}
     for k, q in m.params.items():
         t = rng.integers(0, 2, n) if q.kind == "flag" else rng.uniform(0.1, 0.9, (n, *q.shape))
-        out[k] = q.low + t * (q.high - q.low)
+        low, high = m.range(k)
+        out[k] = low + t * (high - low)
     return out
 
 
@@ -31,8 +32,9 @@ def params_near_an_end(m: Model, rng, n=N) -> tuple[dict, dict]:
     """n settings a little inside either end of the ranges, and how far inside each is."""
     out, margin = {}, {}
     for i, (k, q) in enumerate(m.params.items()):
-        inside = 0.0 if q.kind == "flag" else (0.002 + 0.003 * i) * (q.high - q.low)
-        out[k] = np.where(rng.integers(0, 2, (n, *q.shape)) == 1, q.low + inside, q.high - inside)
+        low, high = m.range(k)
+        inside = 0.0 if q.kind == "flag" else (0.002 + 0.003 * (i % 5)) * (high - low)
+        out[k] = np.where(rng.integers(0, 2, (n, *q.shape)) == 1, low + inside, high - inside)
         margin[k] = inside
     return out, margin
 

@@ -13,20 +13,26 @@ A BSDF is a module, or any object, with
   probability of a wo that ``sample`` made with delta true. A lobe whose value is 0 keeps a probability
   above 0, so that its derivative is seen;
 - with ``HAS_SMOOTH = False``: no ``eval`` and ``pdf``;
-- with ``TRANSMISSIVE = True``: wo may lie below the surface.
+- with ``TRANSMISSIVE = True``: wo may lie below the surface;
+- with ``NEEDS_LAMBDAS = True``: ``p.lambdas``, the four wavelengths in nm, beside the parameters;
+- with ``interior_index(p)``: the index below the surface over that above, where it has no ``int_ior``;
+- with ``RECIPROCAL = False``: eval is not the same both ways;
+- with ``variants(materials)``: smaller versions of itself, by what each material uses (see ``specialise``);
+- with ``eval_one(p, wi, wo)``: the same value with p's spectra as scalars, for code that loops over wavelengths.
 
 wi points to the previous vertex, wo to the next; both are unit vectors, local, with z the shading
 normal. ``docs/adding_a_bsdf.md`` is the recipe.
 """
 
-from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, roughconductor, roughdielectric
-from irys_ti.kernels.bsdf.registry import check
+from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, openpbr, roughconductor, roughdielectric
+from irys_ti.kernels.bsdf.registry import LAMBDAS, check, parameters
 from irys_ti.kernels.bsdf.sample import Sample
 
 BSDFS = {
     "conductor": conductor,
     "dielectric": dielectric,
     "diffuse": diffuse,
+    "openpbr": openpbr,
     "roughconductor": roughconductor,
     "roughdielectric": roughdielectric,
 }
@@ -41,4 +47,20 @@ def register(name: str, module) -> None:
     BSDFS[name] = module
 
 
-__all__ = ["BSDFS", "Sample", "register"]
+def specialise(materials: list) -> list[str]:
+    """The kind to compile each material with; versions that are new join BSDFS.
+
+    materials: (kind, values, wanted), with values by parameter name (defaults may be left out) and the names of
+    the parameters whose gradient is asked for. Kinds without ``variants`` stay what they are.
+    """
+    out = [kind for kind, _, _ in materials]
+    for kind in dict.fromkeys(out):
+        if hasattr(BSDFS[kind], "variants"):
+            at = [i for i, m in enumerate(materials) if m[0] == kind]
+            for i, (name, version) in zip(at, BSDFS[kind].variants([materials[i][1:] for i in at]), strict=True):
+                BSDFS.setdefault(name, version)
+                out[i] = name
+    return out
+
+
+__all__ = ["BSDFS", "LAMBDAS", "Sample", "parameters", "register", "specialise"]

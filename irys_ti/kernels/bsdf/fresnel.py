@@ -28,13 +28,13 @@ def refracted_cosine_squared(cos_i: Expr, eta: Expr) -> Expr:
 
 def dielectric(cos_i: Expr, eta: Expr) -> Expr:
     """Reflectance of a smooth interface, 1 under total reflection. cos_i >= 0; eta = n_transmitted / n_incident."""
-    cos_t = _evened_cosine(refracted_cosine_squared(cos_i, eta))
+    cos_t = evened_cosine(refracted_cosine_squared(cos_i, eta))
     r_s = (cos_i - eta * cos_t) / maximum(cos_i + eta * cos_t, TINY)
     r_p = (eta * cos_i - cos_t) / maximum(eta * cos_i + cos_t, TINY)
     return 0.5 * (r_s * r_s + r_p * r_p)
 
 
-def _evened_cosine(square: Expr) -> Expr:
+def evened_cosine(square: Expr) -> Expr:
     """The root of ``square``, with a derivative that stays bounded.
 
     At the critical angle the true one is infinite: the few paths there would make up most of a gradient's noise

@@ -8,6 +8,17 @@ from irys_ti.errors import SceneError
 from irys_ti.graph import Expr, Param, leaf
 
 
+LAMBDAS = leaf("lambdas", (4,))
+
+
+def parameters(module) -> SimpleNamespace:
+    """The graph leaves that a BSDF's functions take as p: its PARAMS, and the wavelengths where it needs them."""
+    p = SimpleNamespace(**{key: leaf(f"p.{key}", q.shape) for key, q in module.PARAMS.items()})
+    if getattr(module, "NEEDS_LAMBDAS", False):
+        p.lambdas = LAMBDAS
+    return p
+
+
 def check(name: str, module, registry: dict) -> None:
     """Raise SceneError, in one line, unless ``module`` is a BSDF that ``registry`` can take as ``name``."""
     where = f"bsdf {name!r}"
@@ -21,7 +32,7 @@ def check(name: str, module, registry: dict) -> None:
     for key, value in params.items():
         if not isinstance(value, Param) or not str(key).isidentifier():
             raise SceneError(where, f"PARAMS[{key!r}] is not a Param under a valid name", "use irys_ti.graph.Param")
-    p = SimpleNamespace(**{key: leaf(f"p.{key}", q.shape) for key, q in params.items()})
+    p = parameters(module)
     wi, wo, u = (leaf(n, (3,)) for n in ("wi", "wo", "u"))
     smooth, delta = getattr(module, "HAS_SMOOTH", True), getattr(module, "HAS_DELTA", False)
     if not (smooth or delta):

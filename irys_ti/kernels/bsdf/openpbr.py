@@ -1,0 +1,71 @@
+"""OpenPBR Surface 1.1, whole. ``docs/design/openpbr.md`` says what is exact and what is approximate.
+
+``openpbr_variants`` makes smaller versions for materials that use fewer lobes: a parameter that is a constant
+graph folds away here, and takes its lobe with it.
+"""
+
+from __future__ import annotations
+
+from irys_ti.graph import clamp, select, spectrum, vec3
+from irys_ti.kernels.bsdf import openpbr_fresnel as fresnel
+from irys_ti.kernels.bsdf import openpbr_sampling as sampling
+from irys_ti.kernels.bsdf.interface import upward
+from irys_ti.kernels.bsdf.openpbr_params import NORM, PARAMS  # noqa: F401
+from irys_ti.kernels.bsdf.openpbr_surface import CONTRAST, Surface
+from irys_ti.kernels.bsdf.openpbr_value import value
+from irys_ti.kernels.bsdf.openpbr_variants import variants  # noqa: F401
+from irys_ti.kernels.bsdf.sample import Sample
+
+HAS_DELTA = True
+TRANSMISSIVE = True
+NEEDS_LAMBDAS = True
+RECIPROCAL = False  # albedo scaling and the fuzz are not; the single lobes are
+
+FLOOR = 0.01  # of the chance to pass straight through, and of that not to
+
+
+def eval(p, wi, wo):
+    return spectrum(eval_one(p, wi, wo))
+
+
+def eval_one(p, wi, wo):
+    """The value; at one wavelength where p's spectra and p.lambdas are scalars."""
+    return p.geometry_opacity * value(Surface(p, wi), upward(wo, wi.z))
+
+
+def pdf(p, wi, wo):
+    density = sampling.pdf(Surface(p, wi), upward(wo, wi.z))
+    return density if _solid(p) else (1.0 - _chance_to_pass(p)) * density
+
+
+def sample(p, wi, u):
+    if _solid(p):
+        return Sample(upward(sampling.sample(Surface(p, wi), u), wi.z))
+    chance = _chance_to_pass(p)
+    passes = u.z < chance
+    rest = clamp((u.z - chance) / (1.0 - chance), 0.0, 1.0)
+    wo = upward(sampling.sample(Surface(p, wi), vec3(u.x, u.y, rest)), wi.z)
+    return Sample(select(passes, -wi, wo), passes)
+
+
+def eval_delta(p, wi, wo):
+    """Light that meets no surface: the share that geometry_opacity leaves."""
+    return select(wi.z * wo.z < 0.0, spectrum(1.0 - p.geometry_opacity), 0.0)
+
+
+def pdf_delta(p, wi, wo):
+    return select(wi.z * wo.z < 0.0, _chance_to_pass(p), 0.0)
+
+
+def interior_index(p):
+    """Index of the inside over that of air, a spectrum (1 for thin walls): eval's radiance factor is its square."""
+    index = fresnel.off_one(fresnel.base_interface(p).eta, CONTRAST)
+    return spectrum(select(p.geometry_thin_walled > 0.5, 1.0, index))
+
+
+def _chance_to_pass(p):
+    return clamp(1.0 - p.geometry_opacity, FLOOR, 1.0 - FLOOR)
+
+
+def _solid(p) -> bool:
+    return p.geometry_opacity.op == "const" and p.geometry_opacity.attr == 1.0
