@@ -36,8 +36,10 @@ def trace(
     for i in range(n):
         o = ti.Vector([rays[6 * i], rays[6 * i + 1], rays[6 * i + 2]])
         d = ti.Vector([rays[6 * i + 3], rays[6 * i + 4], rays[6 * i + 5]])
+        stack = ti.Vector.zero(ti.i32, bvh.stack_sizes(width)[0])
+        stack_t = ti.Vector.zero(float, bvh.stack_sizes(width)[1])
         t, prim, u, v, inst = bvh.intersect(
-            reals, ints, nodes, node_refs, blocks, block_prims, o, d, 1e30, any_hit, kinds, width
+            reals, ints, nodes, node_refs, blocks, block_prims, o, d, 1e30, any_hit, kinds, width, stack, stack_t
         )
         out[i] = t
 

@@ -59,30 +59,30 @@ def around_bsdf(
 
 @ti.func
 def adjoint_of_bsdf(
-    reals: ti.template(), ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(),
-    lane, material, rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, T, L, L_low,
-    L_sampled, alone, config: ti.template(),
+    ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(), lane, material,
+    rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, T, L, L_low, L_sampled, alone,
+    config: ti.template(),
 ):  # fmt: skip
     """Derivatives of the BSDF's parameters, both directions summed, into the first of ``d_rows``."""
     first, n, kind = ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], ints[material + MATERIAL_KIND]
+    for j in range(n):
+        number_of[j] = first + j
+        for k in range(4):
+            d_rows[j, k] = 0.0
     for way in range(2):
         if way == NEXT or lit == 1:
             up = around_bsdf(record, lane, way, T, L, L_low, L_sampled, f, alone)
             for k in ti.static(range(4)):
                 up[k] *= record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
-            found = eval_bsdf_vjp(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), up, config)
-            for j in range(config.bsdf_rows):
-                number_of[j] = ti.select(j < n, first + j, -1)
-                for k in range(4):
-                    d_rows[j, k] += found[j, k]
+            eval_bsdf_vjp(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), up, d_rows, config)
 
 
 @ti.func
 def adjoint_of_lights(
     reals: ti.template(), ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(),
-    lane, lit, light_of, light_w: ti.template(), light_uv: ti.template(), light_up: ti.template(), lambdas,
-    config: ti.template(),
+    lane, lit, light_of, light_w: ti.template(), light_uv: ti.template(), light_up: ti.template(),
+    light_rows: ti.template(), lambdas, config: ti.template(),
 ):  # fmt: skip
     """Derivatives of the parameters of the light that was hit and of the one that was sampled, into ``d_rows``."""
     for which in range(2):
@@ -91,18 +91,18 @@ def adjoint_of_lights(
             light = light_record(ints, i_light)
             if ints[light + LIGHT_WANTED] != 0:
                 first, n = ints[light + LIGHT_VALUES], ints[light + LIGHT_N]
+                at = config.bsdf_rows + which * config.light_rows
+                for j in range(n):
+                    number_of[at + j] = first + j
+                    for k in range(4):
+                        d_rows[at + j, k] = 0.0
                 uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
                 w = ti.Vector([light_w[which, 0], light_w[which, 1], light_w[which, 2]])
                 up = ti.Vector([0.0, 0.0, 0.0, 0.0])
                 for k in ti.static(range(4)):
                     up[k] = light_up[which, k] * record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
-                rows = lookup_rows(reals, reals, ints, first, n, lambdas, uv, config.light_rows, config, False)
-                found = emitted_vjp(ints[light + LIGHT_KIND], rows, w, up, config)
-                for j in range(config.light_rows):
-                    row = config.bsdf_rows + which * config.light_rows + j
-                    number_of[row] = ti.select(j < n, first + j, -1)
-                    for k in range(4):
-                        d_rows[row, k] = found[j, k]
+                lookup_rows(reals, reals, ints, first, n, lambdas, uv, light_rows, config, False)
+                emitted_vjp(ints[light + LIGHT_KIND], light_rows, w, up, d_rows, at, config)
 
 
 @ti.func
@@ -119,6 +119,7 @@ def deposit_rows(
                 at_uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
             d = ti.Vector([d_rows[row, 0], d_rows[row, 1], d_rows[row, 2], d_rows[row, 3]])
             deposit_row(reals, ints, acc, number_of[row], lambdas, at_uv, d, replica, config)
+            number_of[row] = -1
 
 
 @ti.func
@@ -129,7 +130,8 @@ def tangent_of_bsdf(
 ):  # fmt: skip
     """Derivative of the path's radiance by this BSDF's parameters, along their tangents."""
     first, n, kind = ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], ints[material + MATERIAL_KIND]
-    t_rows = lookup_rows(reals, tangents, ints, first, n, lambdas, uv, config.bsdf_rows, config, True)
+    t_rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
+    lookup_rows(reals, tangents, ints, first, n, lambdas, uv, t_rows, config, True)
     d_L = ti.Vector([0.0, 0.0, 0.0, 0.0])
     for way in range(2):
         if way == NEXT or lit == 1:
@@ -153,8 +155,9 @@ def tangent_of_lights(
             first, n = ints[light + LIGHT_VALUES], ints[light + LIGHT_N]
             uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
             w = ti.Vector([light_w[which, 0], light_w[which, 1], light_w[which, 2]])
-            rows = lookup_rows(reals, reals, ints, first, n, lambdas, uv, config.light_rows, config, False)
-            t_rows = lookup_rows(reals, tangents, ints, first, n, lambdas, uv, config.light_rows, config, True)
+            rows, t_rows = ti.Matrix.zero(float, config.light_rows, 4), ti.Matrix.zero(float, config.light_rows, 4)
+            lookup_rows(reals, reals, ints, first, n, lambdas, uv, rows, config, False)
+            lookup_rows(reals, tangents, ints, first, n, lambdas, uv, t_rows, config, True)
             d_Le = emitted_jvp(ints[light + LIGHT_KIND], rows, t_rows, w, config)
             for k in ti.static(range(4)):
                 d_L[k] += light_up[which, k] * d_Le[k]

@@ -25,7 +25,7 @@ from irys_ti.kernels.adjoint import (
     tangent_of_bsdf,
     tangent_of_lights,
 )
-from irys_ti.kernels.bvh import intersect
+from irys_ti.kernels.bvh import intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray, film_offset, film_pixel
 from irys_ti.kernels.config import FORWARD, PRIMAL, REVERSE
 from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit, sample_light, to_light_frame
@@ -121,6 +121,18 @@ def trace_paths(
         radius = reals[ints[H_SPHERE] + 3]
         zero4 = ti.Vector([0.0, 0.0, 0.0, 0.0])
 
+        # Local arrays, made once a lane: Taichi fills them with zeros wherever they are declared.
+        stack = ti.Vector.zero(ti.i32, stack_sizes(config.width)[0])
+        stack_t = ti.Vector.zero(float, stack_sizes(config.width)[1])
+        rows = ti.Matrix.zero(float, config.bsdf_rows, 4)  # the BSDF's parameters
+        light_rows = ti.Matrix.zero(float, config.light_rows, 4)
+        f, wo_of = ti.Matrix.zero(float, 2, 4), ti.Matrix.zero(float, 2, 3)  # of the BSDF: by LIGHT, NEXT
+        light_w, light_uv = ti.Matrix.zero(float, 2, 3), ti.Matrix.zero(float, 2, 2)  # by HIT, SAMPLED
+        light_up = ti.Matrix.zero(float, 2, 4)  # what multiplies each light's emitted value
+        u = ti.Vector([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        d_rows = ti.Matrix.zero(float, config.bsdf_rows + 2 * config.light_rows, 4)  # derivatives of parameters
+        number_of = ti.Vector.zero(ti.i32, config.bsdf_rows + 2 * config.light_rows) - 1  # and which they are
+
         for step in range(first, n_passes):
             replay = step == 1
 
@@ -152,7 +164,6 @@ def trace_paths(
 
             while alive == 1:
                 # --- the closest hit, then the shadow ray: one call site for both
-                u = ti.Vector([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
                 bounce = rng.FIRST_BOUNCE + depth * rng.PAIRS_PER_BOUNCE
                 ray_o, ray_d, reach = o, d, 1e30
                 shape, material, flags = 0, 0, 0
@@ -160,14 +171,13 @@ def trace_paths(
                 p, ng, ns = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 1.0]), ti.Vector([0.0, 0.0, 1.0])
                 uv, dp_du = ti.Vector([0.0, 0.0]), ti.Vector([1.0, 0.0, 0.0])
                 light_of = ti.Vector([-1, -1])
-                light_w, light_uv = ti.Matrix.zero(float, 2, 3), ti.Matrix.zero(float, 2, 2)
                 light_factor = ti.Vector([0.0, 0.0])
                 light_pdf, light_delta = 0.0, 0
                 d_light = ti.Vector([0.0, 0.0, 1.0])
                 for ray in range(2):
                     t, prim, bu, bv, inst = intersect(
                         reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, ray,
-                        config.kinds, config.width,
+                        config.kinds, config.width, stack, stack_t,
                     )  # fmt: skip
                     if ray == 1:
                         lit = ti.select(prim < 0 and reach > 0.0, 1, 0)
@@ -221,18 +231,16 @@ def trace_paths(
                 decisions = fold(decisions, lit)
 
                 # --- the surface's parameters, a direction, and the BSDF's value for light and next vertex
-                rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
                 kind, delta, flip = 0, 0, 1.0
                 wi = ti.Vector([0.0, 0.0, 1.0])
-                wo_of = ti.Matrix.zero(float, 2, 3)
-                f, pdf = ti.Matrix.zero(float, 2, 4), ti.Vector([0.0, 0.0])
+                pdf = ti.Vector([0.0, 0.0])
                 s = tangent(ns, dp_du)
                 b = ns.cross(s)
                 if on_surface == 1:
                     kind = ints[material + MATERIAL_KIND]
-                    rows = lookup_rows(
+                    lookup_rows(
                         reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas, uv,
-                        config.bsdf_rows, config, False,
+                        rows, config, False,
                     )  # fmt: skip
                     wi = to_local(-d, s, b, ns)
                     if (flags & TWO_SIDED) != 0 and wi[2] < 0.0:
@@ -258,7 +266,6 @@ def trace_paths(
                 alone = ti.Vector([0.0, 0.0, 0.0, 0.0])  # 1 where no factor has been zero so far
                 for k in ti.static(range(4)):
                     alone[k] = ti.select(zeros[k] == 0, 1.0, 0.0)
-                light_up = ti.Matrix.zero(float, 2, 4)  # what multiplies each light's emitted value
                 L_sampled = zero4
                 for which in range(2):
                     i_light = light_of[which]
@@ -266,9 +273,9 @@ def trace_paths(
                         light = light_record(ints, i_light)
                         at_uv = ti.Vector([light_uv[which, 0], light_uv[which, 1]])
                         w = ti.Vector([light_w[which, 0], light_w[which, 1], light_w[which, 2]])
-                        light_rows = lookup_rows(
+                        lookup_rows(
                             reals, reals, ints, ints[light + LIGHT_VALUES], ints[light + LIGHT_N], lambdas, at_uv,
-                            config.light_rows, config, False,
+                            light_rows, config, False,
                         )  # fmt: skip
                         Le = emitted(ints[light + LIGHT_KIND], light_rows, w, config)
                         factor = T * light_factor[which]
@@ -287,15 +294,13 @@ def trace_paths(
                 # --- what this vertex did to L: the adjoint, or the tangent
                 if ti.static(config.mode == REVERSE):
                     if replay:
-                        d_rows = ti.Matrix.zero(float, config.bsdf_rows + 2 * config.light_rows, 4)
-                        number_of = ti.Vector.zero(ti.i32, config.bsdf_rows + 2 * config.light_rows) - 1  # values
                         adjoint_of_lights(
                             reals, ints, record, d_rows, number_of, lane, lit, light_of, light_w, light_uv, light_up,
-                            lambdas, config,
+                            light_rows, lambdas, config,
                         )  # fmt: skip
                         if on_surface == 1 and (flags & WANTED) != 0:
                             adjoint_of_bsdf(
-                                reals, ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
+                                ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
                                 lit, T, L, L_low, L_sampled, alone, config,
                             )  # fmt: skip
                         share = n_replicas // n_groups

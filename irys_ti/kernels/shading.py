@@ -25,21 +25,19 @@ from irys_ti.runtime import ti
 
 @ti.func
 def lookup_rows(
-    reals: ti.template(), data: ti.template(), ints: ti.template(), first, n, lambdas, uv, n_rows: ti.template(),
+    reals: ti.template(), data: ti.template(), ints: ti.template(), first, n, lambdas, uv, rows: ti.template(),
     config: ti.template(), is_tangent: ti.template(),
-):
-    """The n parameters from value number ``first`` on, one row each."""
-    rows = ti.Matrix.zero(float, n_rows, 4)
+):  # fmt: skip
+    """Look the n parameters from value number ``first`` on up into ``rows``."""
     for j in range(n):
         value = ints[H_VALUES] + (first + j) * VALUE_STRIDE
         row = lookup(reals, data, ints, value, lambdas, uv, config.values, is_tangent)
         for k in range(4):
             rows[j, k] = row[k]
-    return rows
 
 
 @ti.func
-def sample_bsdf(kind, rows, wi, u, config: ti.template()):
+def sample_bsdf(kind, rows: ti.template(), wi, u, config: ti.template()):
     """(wo, 1 for a delta lobe)."""
     wo, delta = ti.Vector([0.0, 0.0, -1.0]), 0
     for index, name in ti.static(config.bsdfs):
@@ -49,7 +47,7 @@ def sample_bsdf(kind, rows, wi, u, config: ti.template()):
 
 
 @ti.func
-def eval_bsdf(kind, rows, wi, wo, delta, config: ti.template()):
+def eval_bsdf(kind, rows: ti.template(), wi, wo, delta, config: ti.template()):
     """Value (with the cosine) and density of one direction, of the smooth part or of the delta part."""
     f, pdf = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
     for index, name in ti.static(config.bsdfs):
@@ -62,9 +60,8 @@ def eval_bsdf(kind, rows, wi, wo, delta, config: ti.template()):
 
 
 @ti.func
-def eval_bsdf_vjp(kind, rows, wi, wo, delta, upstream, config: ti.template()):
-    """Derivative rows: upstream times d value / d parameter, for every parameter."""
-    d_rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
+def eval_bsdf_vjp(kind, rows: ti.template(), wi, wo, delta, upstream, d_rows: ti.template(), config: ti.template()):
+    """Add upstream times d value / d parameter to the parameters' rows."""
     for index, name in ti.static(config.bsdfs):
         if kind == ti.static(index):
             for part in ti.static(range(2)):
@@ -73,12 +70,11 @@ def eval_bsdf_vjp(kind, rows, wi, wo, delta, upstream, config: ti.template()):
                         found = lower_eval_vjp(name, PARTS[part], rows, wi, wo, upstream)
                         for j in ti.static(range(n_params(BSDFS, name))):
                             for k in ti.static(range(4)):
-                                d_rows[j, k] = found[j][k]
-    return d_rows
+                                d_rows[j, k] += found[j][k]
 
 
 @ti.func
-def eval_bsdf_jvp(kind, rows, t_rows, wi, wo, delta, config: ti.template()):
+def eval_bsdf_jvp(kind, rows: ti.template(), t_rows: ti.template(), wi, wo, delta, config: ti.template()):
     """Derivative of the value along the parameters' tangents."""
     d_f = ti.Vector([0.0, 0.0, 0.0, 0.0])
     for index, name in ti.static(config.bsdfs):
@@ -91,7 +87,7 @@ def eval_bsdf_jvp(kind, rows, t_rows, wi, wo, delta, config: ti.template()):
 
 
 @ti.func
-def emitted(kind, rows, w, config: ti.template()):
+def emitted(kind, rows: ti.template(), w, config: ti.template()):
     """Emitted value of a light towards w."""
     value = ti.Vector([0.0, 0.0, 0.0, 0.0])
     for index, name in ti.static(config.lights):
@@ -101,20 +97,18 @@ def emitted(kind, rows, w, config: ti.template()):
 
 
 @ti.func
-def emitted_vjp(kind, rows, w, upstream, config: ti.template()):
-    """Derivative rows of the emitted value."""
-    d_rows = ti.Matrix.zero(float, config.light_rows, 4)
+def emitted_vjp(kind, rows: ti.template(), w, upstream, d_rows: ti.template(), at, config: ti.template()):
+    """Add the derivatives of the emitted value to the rows from ``at`` on."""
     for index, name in ti.static(config.lights):
         if kind == ti.static(index):
             found = lower_emit_vjp(name, rows, w, upstream)
             for j in ti.static(range(n_params(LIGHTS, name))):
                 for k in ti.static(range(4)):
-                    d_rows[j, k] = found[j][k]
-    return d_rows
+                    d_rows[at + j, k] += found[j][k]
 
 
 @ti.func
-def emitted_jvp(kind, rows, t_rows, w, config: ti.template()):
+def emitted_jvp(kind, rows: ti.template(), t_rows: ti.template(), w, config: ti.template()):
     """Derivative of the emitted value along the parameters' tangents."""
     d_value = ti.Vector([0.0, 0.0, 0.0, 0.0])
     for index, name in ti.static(config.lights):

@@ -4,7 +4,7 @@ from .accel import Accel, build, build_scene, default_width
 from .instance import instance_normal, instance_point, instance_vector, object_ray
 from .layout import INSTANCE
 from .part import PrimSet
-from .traverse import intersect
+from .traverse import intersect, stack_sizes
 
 __all__ = [
     "INSTANCE",
@@ -18,4 +18,5 @@ __all__ = [
     "instance_vector",
     "intersect",
     "object_ray",
+    "stack_sizes",
 ]

@@ -4,7 +4,7 @@ from irys_ti.runtime import ti
 
 from .instance import object_ray
 from .lanes import box_lane, closer, ray_constants, triangle_lane
-from .layout import BLOCK_REALS, COUNT_BITS, INSTANCE, INSTANCE_INTS, KIND_BITS, NODE_REALS, STACK, START_SHIFT
+from .layout import BLOCK_REALS, COUNT_BITS, INSTANCE, INSTANCE_INTS, KIND_BITS, NODE_REALS, START_SHIFT
 from .leaf import has_instances, hit_others, other_kinds
 
 # Distance of a child that is not met; a reference that leads nowhere.
@@ -25,13 +25,12 @@ def intersect_narrow(
     t_max,
     any_hit,
     kinds: ti.template(),
+    stack: ti.template(),
 ):
     """``intersect`` for width 2."""
     best_t, best_prim, best_inst = ti.cast(t_max, float), -1, -1
     best_u, best_v = 0.0, 0.0
-    # No entry distances: culling by them what is popped gains nothing here, and filling the stack with zeros
-    # at every ray is a third of a GPU's time in small scenes.
-    stack = ti.Vector([0] * STACK[2])
+    # No entry distances: culling by them what is popped gains nothing here.
     ray_o, ray_d = o, d
     inv, axes, shear, origin = ray_constants(o, d)
     inst, below = -1, 0  # the instance that the ray is in, and the stack's height under it

@@ -2,8 +2,14 @@
 
 from irys_ti.runtime import ti
 
+from .layout import STACK
 from .narrow import intersect_narrow
 from .wide import intersect_wide
+
+
+def stack_sizes(width: int) -> tuple[int, int]:
+    """Integers and reals that a traversal's stack takes."""
+    return STACK[width], STACK[width] if width == 8 else 1
 
 
 @ti.func
@@ -20,6 +26,8 @@ def intersect(
     any_hit,
     kinds: ti.template(),
     width: ti.template(),
+    stack: ti.template(),
+    stack_t: ti.template(),
 ):
     """Nearest hit with 0 < t < t_max along o + t d, or with ``any_hit`` != 0 some hit: (t, prim, u, v, inst).
 
@@ -28,14 +36,18 @@ def intersect(
     kernel is compiled; ``kinds`` may also be a tuple of kind numbers or of (number, name) pairs. Of hits with
     the same t the one with the smallest prim, then inst, is reported, so the answer does not depend on the
     tree. Call it at one place per kernel: all of it is inlined.
+
+    stack, stack_t: integers and reals for its use, as many as ``stack_sizes(width)`` says; their contents do not
+    matter. A kernel makes them once per lane: Taichi fills a local array with zeros wherever it is declared, which
+    at every ray took a third of a GPU's time in small scenes.
     """
     t, prim, u, v, inst = -1.0, -1, 0.0, 0.0, -1
     if ti.static(width == 2):
         t, prim, u, v, inst = intersect_narrow(
-            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds
+            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds, stack
         )
     else:
         t, prim, u, v, inst = intersect_wide(
-            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds
+            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds, stack, stack_t
         )
     return t, prim, u, v, inst

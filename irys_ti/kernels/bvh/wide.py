@@ -7,7 +7,7 @@ from irys_ti.runtime import ti
 
 from .instance import object_ray
 from .lanes import ROBUST, box_lane, closer, ray_constants, triangle_lane
-from .layout import BLOCK_REALS, INSTANCE, INSTANCE_INTS, LANES, NODE_REALS, STACK, START_SHIFT
+from .layout import BLOCK_REALS, INSTANCE, INSTANCE_INTS, LANES, NODE_REALS, START_SHIFT
 from .leaf import has_instances, hit_others, other_kinds
 
 
@@ -24,13 +24,14 @@ def intersect_wide(
     t_max,
     any_hit,
     kinds: ti.template(),
+    stack: ti.template(),
+    stack_t: ti.template(),
 ):
     """``intersect`` for width 8."""
     lanes = ti.static(LANES[8])
     best_t, best_prim, best_inst = ti.cast(t_max, float), -1, -1
     best_u, best_v = 0.0, 0.0
-    stack = ti.Vector([0] * STACK[8])
-    stack_t = ti.Vector([0.0] * STACK[8])  # where the ray enters what is on the stack
+    stack[0], stack_t[0] = 0, 0.0
     lane_t = ti.Vector([0.0] * lanes)
     lane_u = ti.Vector([0.0] * lanes)
     lane_v = ti.Vector([0.0] * lanes)
