@@ -89,8 +89,8 @@ class Launcher:
 
     def image(self, film) -> np.ndarray:
         """What the film holds, averaged: (height, width, channels) float64."""
-        sums = film.to_numpy().astype(np.float64).reshape(self.height, self.width, self.channels, 2).sum(-1)
-        return sums / self.spp
+        sums = film.to_numpy().astype(np.float64)
+        return (sums[0::2] + sums[1::2]).reshape(self.height, self.width, self.channels) / self.spp
 
     # -- kernels -----------------------------------------------------------------------------------------
 
