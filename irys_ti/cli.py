@@ -97,7 +97,7 @@ def render(args) -> int:
     from .io.images import write_image
 
     try:
-        with progress(f"rendering {args.scene}") as tell:
+        with progress(f"rendering {Path(args.scene).name}") as tell:
             image = trace(scene, spp=spp, seed=args.seed, progress=tell)
     except RenderInterrupted as stopped:
         if stopped.image is None:
