@@ -1,14 +1,20 @@
 """What the BSDF matrices run over: every registered kind, and one from outside the package."""
 
+from functools import cache
+
 import numpy as np
 
 from irys_ti import graph as g
 from irys_ti.kernels import bsdf
 from tests.bsdf import outside
+from tests.bsdf.compiled import Compiled
 
 OUTSIDE = "outside_velvet"
 if OUTSIDE not in bsdf.BSDFS:
     bsdf.register(OUTSIDE, outside)
+
+# Graphs of more operations, at more numbers, run as kernels instead of in NumPy.
+LARGE, MANY = 150, 3000
 
 WAVELENGTHS = np.array([440.0, 510.0, 580.0, 650.0])
 WI, WO, U = g.leaf("wi", (3,)), g.leaf("wo", (3,)), g.leaf("u", (3,))
@@ -19,6 +25,12 @@ DELTA = [n for n in NAMES if getattr(bsdf.BSDFS[n], "HAS_DELTA", False)]
 
 def seed_of(name: str) -> int:
     return sum(ord(c) * (i + 1) for i, c in enumerate(name))
+
+
+@cache
+def model(name: str) -> "Model":
+    """One Model per name: its kernels are compiled once."""
+    return Model(name)
 
 
 class Model:
@@ -38,6 +50,7 @@ class Model:
             self.eval_delta = self.module.eval_delta(self.p, WI, WO)
             self.pdf_delta = self.module.pdf_delta(self.p, WI, WO)
         self.sample = self.module.sample(self.p, WI, U)
+        self.compiled: dict = {}
 
     def values(self, p: dict) -> dict:
         values = {self.leaves[k]: v for k, v in p.items()}
@@ -49,7 +62,12 @@ class Model:
 
     def run(self, exprs, p, wi, wo=None, u=None):
         env = self.values(p) | {WI: wi} | ({} if wo is None else {WO: wo}) | ({} if u is None else {U: u})
-        return g.evaluate(exprs, env)
+        if g.count(exprs) < LARGE or np.size(wi) + np.size(wo) + np.size(u) < MANY:
+            return g.evaluate(exprs, env)
+        key = (*exprs, *env)
+        if key not in self.compiled:
+            self.compiled[key] = Compiled(exprs, list(env))
+        return self.compiled[key].run(env)
 
     def draw(self, p, wi, u) -> tuple[np.ndarray, np.ndarray]:
         """(wo, whether it is a delta direction) for uniforms u (n, 3)."""
