@@ -118,7 +118,8 @@ def backward(
     device.set_channels(response())
     paths = wanted(scene, params)
     d_image = check_image(scene, d_image, "d_image")
-    n = device.want(paths, bound=float(np.abs(d_image).max()) / spp)
+    n = device.want(paths)
+    device.scale_deposits(float(np.abs(d_image).max()) / spp)
     replay = Replay(device, spp, seed, groups=groups_of(spp), n_accumulators=n)
     groups, sizes = replay.deposit(d_image, progress)
     return collect(device, paths, groups, sizes, (replay.equal, replay.traced))
@@ -140,15 +141,15 @@ def gradient(
     device = compiled(scene)
     device.set_channels(response())
     paths, loss = wanted(scene, params), as_loss(loss)
-    halves = [Replay(device, spp, seed) for seed in seeds]
+    n = device.want(paths)  # before the primal pass: it decides which zero factors a path survives
+    halves = [Replay(device, spp, seed, n_accumulators=n) for seed in seeds]
     images = [half.radiance() for half in halves]
     value = loss.value(*images)
     # Half B is replayed against half A's derivative and the other way round.
     d_images = [check_image(scene, loss.derivative(image), "the loss's d_image") for image in images]
-    n = device.want(paths, bound=max(float(np.abs(d).max()) for d in d_images) / spp)
+    device.scale_deposits(max(float(np.abs(d).max()) for d in d_images) / spp)
     found, equal, traced = [], 0, 0
     for half, d_image in zip(halves, reversed(d_images)):
-        half.n = n
         groups, _ = half.deposit(d_image)
         found += groups
         equal, traced = equal + half.equal, traced + half.traced

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import reference
-from .api import Gradients, check_image, collect, wanted
+from .api import Gradients, check_image, collect, groups_of, wanted
 from .device.compile import compiled
 from .device.replay import Replay
 from .scene import Scene
@@ -20,7 +20,6 @@ from .spectral.cie import response
 
 MOST_DIFFERENCE = 3.5e-4  # ||difference|| / ||gradient|| of a parameter, over the paths that decide alike
 MOST_LANES = 1e-4  # share of the paths that decide differently
-GROUPS = 8  # independently scrambled sets behind the standard error
 
 
 def decisions(scene: Scene, spp: int = 16, seed: int = 2, groups: int = 1) -> np.ndarray:
@@ -35,7 +34,8 @@ def deposits(scene: Scene, d_image, spp: int = 16, seed: int = 2, params=None, g
     device = compiled(scene)
     device.set_channels(response())
     paths, d_image = wanted(scene, params), check_image(scene, d_image, "d_image")
-    n = device.want(paths, bound=float(np.abs(d_image).max()) / spp)
+    n = device.want(paths)
+    device.scale_deposits(float(np.abs(d_image).max()) / spp)
     replay = Replay(device, spp, seed, groups, n, mask=mask)
     return collect(device, paths, *replay.deposit(d_image), (replay.equal, replay.traced))
 
@@ -85,7 +85,7 @@ def compare(scene: Scene, params=None, spp: int = 16, seed: int = 2, d_image=Non
     paths = wanted(scene, params)
     _, _, w, h = scene.camera.film.window
     d_image = np.ones((h, w, 3)) if d_image is None else d_image
-    groups = max(1, min(GROUPS, spp // 2))
+    groups = groups_of(spp)
     here = decisions(scene, spp, seed, groups)
     there = reference.decisions(scene, spp, seed, groups)
     alike = here == there

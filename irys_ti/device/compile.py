@@ -21,7 +21,7 @@ from irys_ti.spectral.hero import density
 
 from .geometry import Geometry
 from .lights import LightTable
-from .slots import Slot, StructureChanged, collect
+from .slots import Slot, StructureChanged, choose_versions, collect, find, owners, require_gradient
 
 MAX_CHANNELS = 32
 FILTERS = {"box": 0, "tent": 1, "gaussian": 2}
@@ -70,7 +70,9 @@ class DeviceScene:
         self.scene = weakref.ref(scene)
         self.slots: list[Slot] = collect(scene)
         self.by_path = {s.path: s for s in self.slots}
+        self.versions = choose_versions(scene)
         self.geometry = Geometry(scene)
+        self.geometry.build()
         self.lights = LightTable(scene, self.geometry)
         self.channels = response()
         self.wanted: tuple[str, ...] = ()
@@ -80,7 +82,23 @@ class DeviceScene:
 
     # -- layout ----------------------------------------------------------------------------------------
 
+    def _number_slots(self, scene: Scene) -> dict[int, int]:
+        """Number the value records, a material's used parameters first, in its version's order.
+
+        Returns id(owner) -> its first record.
+        """
+        first, n = {}, 0
+        for owner, registry in owners(scene):
+            declared = registry[owner.kind].PARAMS
+            used = self.versions[id(owner)][1].PARAMS if registry is BSDFS else declared
+            first[id(owner)] = n
+            for name in [*used, *(k for k in declared if k not in used)]:
+                self.by_path[f"{owner.id}.{name}"].index = n
+                n += 1
+        return first
+
     def _lay_out(self, scene: Scene) -> None:
+        first = self._number_slots(scene)
         reals, ints = Pool(), Pool()
         h = np.zeros(layout.HEADER_SIZE, np.int64)
         ints.add(h)
@@ -107,19 +125,15 @@ class DeviceScene:
         self.values_at = h[layout.H_VALUES] = ints.add(records)
         self.metas_at = meta0
 
-        first = {}
-        for slot in self.slots:
-            first.setdefault(id(slot.owner), slot.index)
         materials = np.zeros((max(1, len(scene.materials)), layout.MATERIAL_STRIDE), np.int64)
-        kinds = list(BSDFS)
+        self.bsdf_names = sorted({name for name, _ in self.versions.values()})
         for i, m in enumerate(scene.materials):
-            module = BSDFS[m.kind]
+            name, module = self.versions[id(m)]
             flags = layout.TWO_SIDED if m.two_sided else 0
             flags |= layout.SMOOTH if getattr(module, "HAS_SMOOTH", True) else 0
             flags |= layout.TRANSMISSIVE if getattr(module, "TRANSMISSIVE", False) else 0
-            materials[i] = kinds.index(m.kind), first.get(id(m), 0), len(module.PARAMS), flags
+            materials[i] = self.bsdf_names.index(name), first[id(m)], len(module.PARAMS), flags
         self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)
-        self.material_of = {id(m): i for i, m in enumerate(scene.materials)}
 
         self.lights.lay_out(h, reals, ints, first)
         self.head_reals, self.head_ints = reals.size, ints.size
@@ -133,7 +147,6 @@ class DeviceScene:
         self.lights.write(self)
         self.reals = runtime.array(self.mirror_reals)
         self.ints = runtime.array(self.mirror_ints, np.int32)
-        self.geometry.build()
         self.uploaded = self.mirror_reals[: self.head_reals].copy(), self.mirror_ints[: self.head_ints].copy()
 
     def release(self) -> None:
@@ -149,7 +162,7 @@ class DeviceScene:
         scene = self.scene()
         if self.geometry.changed(scene) or self.lights.changed(scene):
             return False
-        if [id(s.owner) for s in self.slots] != [id(s.owner) for s in _slot_owners(scene)]:
+        if [id(s.owner) for s in self.slots] != [id(o) for o, r in owners(scene) for _ in r[o.kind].PARAMS]:
             return False
         try:
             changed = [s for s in self.slots if s.refresh()]
@@ -160,9 +173,18 @@ class DeviceScene:
             self.mirror_reals[slot.offset : slot.offset + data.size] = data
         if changed:
             self.lights.write(self)
+            self._follow_versions(self.wanted)
         self._write_camera(scene)
         self.upload_head()
         return True
+
+    def _follow_versions(self, wanted: tuple[str, ...]) -> None:
+        """Lay the pools out again where materials now use other versions of their BSDFs."""
+        scene = self.scene()
+        found = choose_versions(scene, wanted)
+        if {k: v[0] for k, v in found.items()} != {k: v[0] for k, v in self.versions.items()}:
+            self.versions = found
+            self._lay_out(scene)
 
     def upload_head(self) -> None:
         """Send the heads of the pools to the device where they differ from what is there."""
@@ -207,30 +229,33 @@ class DeviceScene:
 
     # -- gradients ----------------------------------------------------------------------------------------
 
-    def want(self, paths: list[str], bound: float) -> int:
-        """Ask for gradients of these parameters; returns the number of accumulators.
-
-        bound: largest |d_image| the deposits are scaled for (design decision D5).
-        """
+    def want(self, paths: list[str]) -> int:
+        """Ask for gradients of these parameters; returns the number of accumulators."""
+        self._follow_versions(tuple(paths))
         at, n = self.values_at, 0
         records = self.mirror_ints[at : at + len(self.slots) * layout.VALUE_STRIDE].reshape(-1, layout.VALUE_STRIDE)
         records[:, layout.VALUE_GRAD] = -1
-        owners = set()
+        wanted = set()
         for path in paths:
             slot = self.by_path[path]
             records[slot.index, layout.VALUE_GRAD] = n
             n += slot.encoded.data.size
-            owners.add(id(slot.owner))
-            self.mirror_reals[self.metas_at + slot.index * layout.META_STRIDE] = self.unit(slot, bound)
-        scene = self.scene()
-        for i, m in enumerate(scene.materials):
+            wanted.add(id(slot.owner))
+        for i, m in enumerate(self.scene().materials):
             at = self.materials_at + i * layout.MATERIAL_STRIDE + layout.MATERIAL_FLAGS
-            flag = layout.WANTED if id(m) in owners else 0
+            flag = layout.WANTED if id(m) in wanted else 0
             self.mirror_ints[at] = (self.mirror_ints[at] & ~layout.WANTED) | flag
-        self.lights.want(self, owners)
+        self.lights.want(self, wanted)
         self.wanted = tuple(paths)
         self.upload_head()
         return n
+
+    def scale_deposits(self, bound: float) -> None:
+        """Choose the units of the wanted gradients for the largest |d_image| (design decision D5)."""
+        for path in self.wanted:
+            slot = self.by_path[path]
+            self.mirror_reals[self.metas_at + slot.index * layout.META_STRIDE] = self.unit(slot, bound)
+        self.upload_head()
 
     def unit(self, slot: Slot, bound: float) -> float:
         """Units per 1 of a slot's deposits: a power of two, from declared bounds and max|d_image| alone.
@@ -246,43 +271,24 @@ class DeviceScene:
     def config(self, mode: str) -> Config:
         """What the path kernel has to be compiled for."""
         scene = self.scene()
-        bsdfs, lights, shapes = list(BSDFS), list(LIGHTS), list(GEOMETRIES)
-        used = {m.kind for m in scene.materials}
-        shining = {o.kind for o, registry in _owners(scene) if registry is LIGHTS}
+        lights, shapes = list(LIGHTS), list(GEOMETRIES)
+        shining = {o.kind for o, registry in owners(scene) if registry is LIGHTS}
         solid = {s.kind for s in scene.shapes}
         return Config(
             mode=mode,
-            bsdfs=tuple((i, n) for i, n in enumerate(bsdfs) if n in used),
+            bsdfs=tuple(enumerate(self.bsdf_names)),
             lights=tuple((i, n) for i, n in enumerate(lights) if n in shining),
             geometries=tuple((i, n) for i, n in enumerate(shapes) if n in solid),
             kinds=self.geometry.accel.kinds,
             values=tuple(sorted({s.encoded.kind for s in self.slots} | {layout.CONSTANT})),
             width=self.geometry.width,
-            bsdf_rows=max([1, *(len(BSDFS[n].PARAMS) for n in used)]),
+            bsdf_rows=max([1, *(len(module.PARAMS) for _, module in self.versions.values())]),
             light_rows=max([1, *(len(LIGHTS[n].PARAMS) for n in shining)]),
         )
 
 
-def _owners(scene: Scene):
-    from .slots import owners
-
-    return owners(scene)
-
-
-def _slot_owners(scene: Scene):
-    """One entry per slot, as ``collect`` would make them, without encoding anything."""
-
-    class _Of:
-        def __init__(self, owner):
-            self.owner = owner
-
-    return [_Of(o) for o, registry in _owners(scene) for _ in registry[o.kind].PARAMS]
-
-
 def check_paths(device: DeviceScene, paths) -> list[Slot]:
     """Slots of parameter paths, refusing unknown ones and those without a gradient."""
-    from .slots import find, require_gradient
-
     scene = device.scene()
     found = [find(device.by_path, p, scene.file) for p in paths]
     for slot in found:

@@ -9,7 +9,7 @@ import numpy as np
 
 from irys_ti.errors import MissingGradientError, SceneError
 from irys_ti.graph import Param
-from irys_ti.kernels.bsdf import BSDFS
+from irys_ti.kernels.bsdf import BSDFS, versions
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.scene import Light, Material, Scene, Spectrum, Texture
 
@@ -98,6 +98,17 @@ def owners(scene: Scene):
             yield shape.light, LIGHTS
     for light in scene.lights:
         yield light, LIGHTS
+
+
+def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tuple]:
+    """id(material) -> (name, module) of the BSDF that is compiled for it (kernels.bsdf.versions)."""
+    out = {}
+    for kind in {m.kind for m in scene.materials}:
+        same = [m for m in scene.materials if m.kind == kind]
+        asked = [tuple(p[len(m.id) + 1 :] for p in wanted if p.startswith(f"{m.id}.")) for m in same]
+        found = versions(kind, [(m.values, names) for m, names in zip(same, asked)])
+        out |= {id(m): version for m, version in zip(same, found)}
+    return out
 
 
 def collect(scene: Scene) -> list[Slot]:

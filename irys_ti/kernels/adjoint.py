@@ -60,8 +60,8 @@ def around_bsdf(
 @ti.func
 def adjoint_of_bsdf(
     ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(), lane, material,
-    rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, T, L, L_low, L_sampled, alone,
-    config: ti.template(),
+    rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, lambdas, T, L, L_low, L_sampled,
+    alone, config: ti.template(),
 ):  # fmt: skip
     """Derivatives of the BSDF's parameters, both directions summed, into the first of ``d_rows``."""
     first, n, kind = ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], ints[material + MATERIAL_KIND]
@@ -75,7 +75,7 @@ def adjoint_of_bsdf(
             for k in ti.static(range(4)):
                 up[k] *= record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
-            eval_bsdf_vjp(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), up, d_rows, config)
+            eval_bsdf_vjp(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), up, d_rows, lambdas, config)
 
 
 @ti.func
@@ -137,7 +137,7 @@ def tangent_of_bsdf(
         if way == NEXT or lit == 1:
             up = around_bsdf(record, lane, way, T, L, L_low, L_sampled, f, alone)
             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
-            d_L += up * eval_bsdf_jvp(kind, rows, t_rows, wi, w, ti.select(way == NEXT, delta, 0), config)
+            d_L += up * eval_bsdf_jvp(kind, rows, t_rows, wi, w, ti.select(way == NEXT, delta, 0), lambdas, config)
     return d_L
 
 

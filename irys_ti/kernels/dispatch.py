@@ -10,17 +10,13 @@ from types import SimpleNamespace
 
 from irys_ti.graph import jvp, leaf, lower, vjp
 from irys_ti.graph.lowering import element
-from irys_ti.kernels.bsdf import BSDFS
+from irys_ti.kernels import bsdf
+from irys_ti.kernels.bsdf.registry import LAMBDAS, parameters
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.runtime import ti
 
 WI, WO, U = leaf("wi", (3,)), leaf("wo", (3,)), leaf("u", (3,))
 UPSTREAM = leaf("upstream", (4,))
-
-
-def parameters(module) -> SimpleNamespace:
-    """The leaves of a kind's PARAMS: spectra (4,), scalars ()."""
-    return SimpleNamespace(**{n: leaf(f"p.{n}", q.shape) for n, q in module.PARAMS.items()})
 
 
 def tangents(module) -> list:
@@ -31,9 +27,9 @@ def tangents(module) -> list:
 @cache
 def bsdf_graphs(name: str) -> SimpleNamespace:
     """All graphs of one BSDF: sample, smooth and delta value and density, adjoint and tangent."""
-    module = BSDFS[name]
+    module = bsdf.find(name)
     p = parameters(module)
-    leaves = list(vars(p).values())
+    leaves = [x for x in vars(p).values() if x is not LAMBDAS]
     g = SimpleNamespace(leaves=leaves, sample=module.sample(p, WI, U))
     g.smooth = (module.eval(p, WI, WO), module.pdf(p, WI, WO)) if getattr(module, "HAS_SMOOTH", True) else None
     delta = getattr(module, "HAS_DELTA", False)
@@ -73,10 +69,10 @@ def _four(value, shape):
     return value if shape else ti.Vector([value, 0.0, 0.0, 0.0])
 
 
-def lower_sample(name, rows, wi, u):
+def lower_sample(name, rows, wi, u, lambdas):
     """(wo, delta as 0 or 1)."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), WI: wi, U: u}
+    env = {**_bind(g.leaves, rows), WI: wi, U: u, LAMBDAS: lambdas}
     if isinstance(g.sample.delta, bool):
         (wo,) = lower([g.sample.wo], env)
         return wo, int(g.sample.delta)
@@ -84,24 +80,24 @@ def lower_sample(name, rows, wi, u):
     return wo, ti.select(delta, 1, 0)
 
 
-def lower_eval(name, part, rows, wi, wo):
+def lower_eval(name, part, rows, wi, wo, lambdas):
     """(value, density) of the smooth or the delta part."""
     g = bsdf_graphs(name)
-    return tuple(lower(list(getattr(g, part)), {**_bind(g.leaves, rows), WI: wi, WO: wo}))
+    return tuple(lower(list(getattr(g, part)), {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas}))
 
 
-def lower_eval_vjp(name, part, rows, wi, wo, upstream):
+def lower_eval_vjp(name, part, rows, wi, wo, upstream, lambdas):
     """Derivative rows of every parameter."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), WI: wi, WO: wo, UPSTREAM: upstream}
+    env = {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
     out = lower(getattr(g, part + "_vjp"), env)
     return [_four(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
 
 
-def lower_eval_jvp(name, part, rows, tangent_rows, wi, wo):
+def lower_eval_jvp(name, part, rows, tangent_rows, wi, wo, lambdas):
     """Directional derivative of the value along the parameters' tangents."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), **_bind(tangents(BSDFS[name]), tangent_rows), WI: wi, WO: wo}
+    env = {**_bind(g.leaves, rows), **_bind(tangents(bsdf.find(name)), tangent_rows), WI: wi, WO: wo, LAMBDAS: lambdas}
     return lower([getattr(g, part + "_jvp")], env)[0]
 
 
@@ -130,9 +126,9 @@ def has(name: str, part: str) -> bool:
     return getattr(bsdf_graphs(name), part) is not None
 
 
-def n_params(registry: dict, name: str) -> int:
-    """Number of a kind's parameters."""
-    return len(registry[name].PARAMS)
+def n_params(name: str) -> int:
+    """Number of a BSDF's parameters."""
+    return len(bsdf.find(name).PARAMS)
 
 
 PARTS = ("smooth", "delta")

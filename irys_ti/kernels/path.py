@@ -246,7 +246,7 @@ def trace_paths(
                     if (flags & TWO_SIDED) != 0 and wi[2] < 0.0:
                         flip = -1.0
                     wi[2] *= flip
-                    wo, delta = sample_bsdf(kind, rows, wi, ti.Vector([u[2], u[3], u[5]]), config)
+                    wo, delta = sample_bsdf(kind, rows, wi, ti.Vector([u[2], u[3], u[5]]), lambdas, config)
                     to_sampled = to_local(d_light, s, b, ns)
                     to_sampled[2] *= flip
                     for k in ti.static(range(3)):
@@ -254,7 +254,9 @@ def trace_paths(
                     for way in range(2):
                         if way == NEXT or lit == 1:
                             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
-                            f_way, pdf_way = eval_bsdf(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), config)
+                            f_way, pdf_way = eval_bsdf(
+                                kind, rows, wi, w, ti.select(way == NEXT, delta, 0), lambdas, config
+                            )
                             pdf[way] = pdf_way
                             for k in range(4):
                                 f[way, k] = f_way[k]
@@ -301,7 +303,7 @@ def trace_paths(
                         if on_surface == 1 and (flags & WANTED) != 0:
                             adjoint_of_bsdf(
                                 ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
-                                lit, T, L, L_low, L_sampled, alone, config,
+                                lit, lambdas, T, L, L_low, L_sampled, alone, config,
                             )  # fmt: skip
                         share = n_replicas // n_groups
                         replica = (group * share + lane - (lane // share) * share) * n_accumulators

@@ -4,7 +4,6 @@ Parameters travel as rows of four numbers, one per wavelength; a plain number st
 Each function asks for the kind at run time and holds the code of the kinds that the scene has.
 """
 
-from irys_ti.kernels.bsdf import BSDFS
 from irys_ti.kernels.dispatch import (
     PARTS,
     has,
@@ -37,17 +36,17 @@ def lookup_rows(
 
 
 @ti.func
-def sample_bsdf(kind, rows: ti.template(), wi, u, config: ti.template()):
+def sample_bsdf(kind, rows: ti.template(), wi, u, lambdas, config: ti.template()):
     """(wo, 1 for a delta lobe)."""
     wo, delta = ti.Vector([0.0, 0.0, -1.0]), 0
     for index, name in ti.static(config.bsdfs):
         if kind == ti.static(index):
-            wo, delta = lower_sample(name, rows, wi, u)
+            wo, delta = lower_sample(name, rows, wi, u, lambdas)
     return wo, delta
 
 
 @ti.func
-def eval_bsdf(kind, rows: ti.template(), wi, wo, delta, config: ti.template()):
+def eval_bsdf(kind, rows: ti.template(), wi, wo, delta, lambdas, config: ti.template()):
     """Value (with the cosine) and density of one direction, of the smooth part or of the delta part."""
     f, pdf = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
     for index, name in ti.static(config.bsdfs):
@@ -55,26 +54,26 @@ def eval_bsdf(kind, rows: ti.template(), wi, wo, delta, config: ti.template()):
             for part in ti.static(range(2)):
                 if ti.static(has(name, PARTS[part])):
                     if delta == ti.static(part):
-                        f, pdf = lower_eval(name, PARTS[part], rows, wi, wo)
+                        f, pdf = lower_eval(name, PARTS[part], rows, wi, wo, lambdas)
     return f, pdf
 
 
 @ti.func
-def eval_bsdf_vjp(kind, rows: ti.template(), wi, wo, delta, upstream, d_rows: ti.template(), config: ti.template()):
+def eval_bsdf_vjp(kind, rows: ti.template(), wi, wo, delta, upstream, d_rows: ti.template(), lambdas, config: ti.template()):
     """Add upstream times d value / d parameter to the parameters' rows."""
     for index, name in ti.static(config.bsdfs):
         if kind == ti.static(index):
             for part in ti.static(range(2)):
                 if ti.static(has(name, PARTS[part])):
                     if delta == ti.static(part):
-                        found = lower_eval_vjp(name, PARTS[part], rows, wi, wo, upstream)
-                        for j in ti.static(range(n_params(BSDFS, name))):
+                        found = lower_eval_vjp(name, PARTS[part], rows, wi, wo, upstream, lambdas)
+                        for j in ti.static(range(n_params(name))):
                             for k in ti.static(range(4)):
                                 d_rows[j, k] += found[j][k]
 
 
 @ti.func
-def eval_bsdf_jvp(kind, rows: ti.template(), t_rows: ti.template(), wi, wo, delta, config: ti.template()):
+def eval_bsdf_jvp(kind, rows: ti.template(), t_rows: ti.template(), wi, wo, delta, lambdas, config: ti.template()):
     """Derivative of the value along the parameters' tangents."""
     d_f = ti.Vector([0.0, 0.0, 0.0, 0.0])
     for index, name in ti.static(config.bsdfs):
@@ -82,7 +81,7 @@ def eval_bsdf_jvp(kind, rows: ti.template(), t_rows: ti.template(), wi, wo, delt
             for part in ti.static(range(2)):
                 if ti.static(has(name, PARTS[part])):
                     if delta == ti.static(part):
-                        d_f = lower_eval_jvp(name, PARTS[part], rows, t_rows, wi, wo)
+                        d_f = lower_eval_jvp(name, PARTS[part], rows, t_rows, wi, wo, lambdas)
     return d_f
 
 
@@ -102,7 +101,7 @@ def emitted_vjp(kind, rows: ti.template(), w, upstream, d_rows: ti.template(), a
     for index, name in ti.static(config.lights):
         if kind == ti.static(index):
             found = lower_emit_vjp(name, rows, w, upstream)
-            for j in ti.static(range(n_params(LIGHTS, name))):
+            for j in ti.static(range(len(LIGHTS[name].PARAMS))):
                 for k in ti.static(range(4)):
                     d_rows[at + j, k] += found[j][k]
 

@@ -64,3 +64,24 @@ def specialise(materials: list) -> list[str]:
 
 
 __all__ = ["BSDFS", "LAMBDAS", "Sample", "parameters", "register", "specialise"]
+
+
+_versions: dict = {}
+
+
+def versions(kind: str, materials: list) -> list:
+    """(name, module) for each material of one kind: (values, names of parameters whose gradient is asked for).
+
+    A kind with ``variants`` offers smaller versions of itself, so that a scene pays for what it uses.
+    """
+    module = BSDFS[kind]
+    if not hasattr(module, "variants"):
+        return [(kind, module)] * len(materials)
+    found = module.variants(materials)
+    _versions.update(found)
+    return found
+
+
+def find(name: str):
+    """The module of a kind, or of a version that ``versions`` has named."""
+    return _versions[name] if name in _versions else BSDFS[name]
