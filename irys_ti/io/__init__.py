@@ -11,6 +11,7 @@ from ..scene import Scene
 # Extension -> module of this package, or a function of the same signature as its ``load``.
 LOADERS = {
     ".xml": "mitsuba",
+    ".mtlx": "materialx",
     ".obj": "geometry",
     ".ply": "geometry",
     ".stl": "geometry",

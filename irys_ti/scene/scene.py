@@ -25,7 +25,8 @@ class Integrator:
 class Scene:
     """A scene on the host. ``file`` is named in errors; ``it.load`` fills it in.
 
-    ``spp``: samples per pixel that the file asks for, if it does.
+    ``spp``: samples per pixel that the file asks for, if it does. ``notes``: what of the file was dropped or
+    changed, a line each.
     Ids of shapes, materials and lights are the first part of parameter paths and must differ.
     """
 
@@ -38,3 +39,4 @@ class Scene:
     integrator: Integrator = field(default_factory=Integrator)
     file: str = "scene"
     spp: int | None = None
+    notes: list[str] = field(default_factory=list)
