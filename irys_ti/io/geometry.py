@@ -17,18 +17,29 @@ FOV = 40.0
 def load(path: str | Path, **parameters) -> Scene:
     """The Scene of an OBJ, PLY, STL or glTF file, +y up, seen from the front, right and above.
 
-    A metal (metallic of one half or more) becomes a mirror-tinted rough conductor, anything else diffuse; a
-    colour that glows makes an area light. Textures other than the base colour are left out.
+    glTF's materials become OpenPBR (gltf.py), and ``scene.notes`` name what was dropped. Of the others, a metal
+    (metallic of one half or more) becomes a mirror-tinted rough conductor, anything else diffuse, textured by its
+    base colour alone. What glows makes an area light.
     """
     path = Path(path)
     if parameters:
         raise SceneError(str(path), f"has no parameter {next(iter(parameters))!r}", "only scene files have some")
     scene = Scene(file=str(path))
     taken: set[str] = set()
-    known: dict[tuple | None, str] = {}
+    known: dict[tuple | int | None, str] = {}
     for part in meshes.read(path):
         mesh = part.mesh
         mesh.id = _fresh(part.name or path.stem, taken)
+        if part.surface is not None:
+            key = id(part.surface)
+            if key not in known:
+                known[key] = part.surface.material.id = _fresh(part.surface.material.id, taken)
+                scene.materials.append(part.surface.material)
+                scene.notes += [f"{known[key]}: {note}" for note in part.surface.notes]
+            part.surface.light(mesh)
+            _require_uvs(part.surface.material, mesh, scene)
+            scene.shapes.append(mesh)
+            continue
         key = None if part.look is None else _signature(part.look)
         if key not in known:
             name = "default" if part.look is None else (part.look.name or f"{mesh.id}_bsdf")
@@ -41,6 +52,13 @@ def load(path: str | Path, **parameters) -> Scene:
     scene.lights.append(Light(_fresh("sky", taken), "constant", {"radiance": rgb(1, 1, 1, illuminant=True)}))
     scene.camera = frame(np.concatenate([s.vertices for s in scene.shapes]))
     return scene
+
+
+def _require_uvs(material: Material, mesh, scene: Scene) -> None:
+    """Say where a texture meets a mesh without coordinates: it is looked up at their default there."""
+    textured = [name for name, value in material.values.items() if isinstance(value, Texture)]
+    if textured and mesh.uvs is None:
+        scene.notes.append(f"{mesh.id}: no texture coordinates for {', '.join(textured)} of {material.id}")
 
 
 def frame(points: np.ndarray) -> Camera:

@@ -20,9 +20,11 @@ from .suggest import nearest
 
 SHADER = "open_pbr_surface"
 KNOWN = (*openpbr.COLOURS, *openpbr.NUMBERS, *openpbr.FLAGS, *openpbr.EMISSION, *openpbr.FRAMES)
-TYPES = {name: "color3" for name in (*openpbr.COLOURS, "emission_color")} | {
-    name: "vector3" for name in openpbr.FRAMES
-} | {name: "boolean" for name in openpbr.FLAGS}  # fmt: skip
+TYPES = {
+    **dict.fromkeys((*openpbr.COLOURS, "emission_color"), "color3"),
+    **dict.fromkeys(openpbr.FRAMES, "vector3"),
+    **dict.fromkeys(openpbr.FLAGS, "boolean"),
+}
 
 
 def load_materials(path: str | Path, nits_per_unit: float = openpbr.NITS) -> list[Imported]:

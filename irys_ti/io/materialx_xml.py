@@ -91,7 +91,7 @@ def parse(path: Path) -> Element:
 
 
 def _element(node, parent: Element | None, file: str, prefix: str, space: str, depth: int) -> Element:
-    attributes = {k: v for k, v in node.attrib.items()}
+    attributes = dict(node.attrib)
     out = Element(
         node.tag, attributes, file, prefix + attributes.get("fileprefix", ""), attributes.get("colorspace", space), parent
     )

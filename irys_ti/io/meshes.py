@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import SceneError
 from ..scene import Mesh
 from ..scene import transform as tf
+from .openpbr import Imported
 
 
 @dataclass
@@ -31,11 +32,15 @@ class Look:
 
 @dataclass
 class Part:
-    """A mesh of a file, with its name and its look (None where the file says nothing)."""
+    """A mesh of a file, with its name and its look (None where the file says nothing).
+
+    surface: glTF's whole material, as OpenPBR; parts of one material share it.
+    """
 
     mesh: Mesh
     name: str = ""
     look: Look | None = None
+    surface: Imported | None = None
 
 
 def read(path: Path) -> list[Part]:
@@ -178,8 +183,15 @@ def _stl(path: Path) -> list[Part]:
 def _gltf(path: Path) -> list[Part]:
     """Every mesh node of the file's scene, moved to world space."""
     import trimesh
+    from trimesh.resolvers import FilePathResolver
 
-    scene = trimesh.load_scene(path, process=False)
+    from . import gltf
+    from .gltf_document import Document
+
+    document = Document(path)
+    file, kind = document.numbered()
+    scene = trimesh.load_scene(file, file_type=kind, resolver=FilePathResolver(path), process=False)
+    surfaces = gltf.surfaces(document)
     parts = []
     for node in scene.graph.nodes_geometry:
         to_world, name = scene.graph[node]
@@ -190,25 +202,7 @@ def _gltf(path: Path) -> list[Part]:
         normals = geometry.vertex_normals if "vertex_normals" in geometry._cache.cache else None
         uvs = getattr(geometry.visual, "uv", None)
         mesh = _mesh(geometry.vertices, geometry.faces, normals, uvs)
-        look = _pbr_look(getattr(geometry.visual, "material", None))
-        parts.append(Part(placed(mesh, np.asarray(to_world, np.float64)), str(node), look))
+        number = str(getattr(getattr(geometry.visual, "material", None), "name", None))
+        surface = surfaces[int(number)] if number.isdecimal() and int(number) < len(surfaces) else None
+        parts.append(Part(placed(mesh, np.asarray(to_world, np.float64)), str(node), surface=surface))
     return parts
-
-
-def _pbr_look(material) -> Look | None:
-    """glTF's metallic-roughness material."""
-    from .images import srgb_to_linear
-
-    if material is None or not hasattr(material, "baseColorFactor"):
-        return None
-    factor = material.baseColorFactor
-    color = np.ones(3) if factor is None else np.asarray(factor, np.float64)[:3] / 255.0
-    image = None
-    if material.baseColorTexture is not None:
-        image = srgb_to_linear(np.asarray(material.baseColorTexture.convert("RGB"), np.float32) / 255)
-    emission = np.zeros(3) if material.emissiveFactor is None else np.asarray(material.emissiveFactor, np.float64)
-    if material.emissiveTexture is not None:
-        emission = np.zeros(3)  # glows in places: not carried over
-    metallic = 1.0 if material.metallicFactor is None else float(material.metallicFactor)
-    roughness = 1.0 if material.roughnessFactor is None else float(material.roughnessFactor)
-    return Look(material.name or "", color, image, metallic, roughness, emission, bool(material.doubleSided))

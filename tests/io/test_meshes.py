@@ -217,7 +217,7 @@ def test_gltf_scenes(data, name):
 
 
 def test_gltf_materials(tmp_path):
-    """A metal of roughness 0.5 has alpha 0.25: squared once."""
+    """Metallic-roughness is OpenPBR's: roughness is not squared on the way, base colours are linear."""
     import trimesh
     from trimesh.visual.material import PBRMaterial
 
@@ -226,8 +226,9 @@ def test_gltf_materials(tmp_path):
     box.visual = trimesh.visual.TextureVisuals(uv=np.zeros((len(box.vertices), 2)), material=material)
     box.export(tmp_path / "box.glb")
     (steel,) = io.load(tmp_path / "box.glb").materials
-    assert steel.kind == "roughconductor" and steel.values["alpha"] == pytest.approx(0.25)
-    np.testing.assert_allclose(steel.values["specular_reflectance"].values, [0.2, 0.4, 0.6], atol=0.003)
+    assert steel.kind == "openpbr" and steel.id == "steel"
+    assert steel.values["specular_roughness"] == pytest.approx(0.5) and steel.values["base_metalness"] == 1.0
+    np.testing.assert_allclose(steel.values["base_color"].values, [0.2, 0.4, 0.6], atol=0.003)
 
 
 def test_the_arms_meshes_load(data, tmp_path):
