@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import contextmanager
 from importlib import import_module
@@ -11,6 +12,7 @@ from pathlib import Path
 # Commands that live in a module of their own, with ``add_arguments(parser)`` and ``main(args) -> exit code``.
 ELSEWHERE = {
     "check": ("check", "compare a scene's gradients with f64 and with finite differences"),
+    "material": ("material_sheet", "pictures of OpenPBR materials on a ball"),
     "selftest": ("selftest", "prove replay, exact sums and closed forms on this machine's backends"),
 }
 
@@ -24,6 +26,9 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt as stopped:
         print(f"irys-ti: {stopped or 'stopped'}", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # whoever read our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ValueError, ArithmeticError, OSError) as error:  # SceneError is a ValueError
         if args.debug:
             raise
@@ -137,7 +142,6 @@ def fit(args) -> int:
 
 def devices(args) -> int:
     """``irys-ti devices``."""
-    import os
     import platform
     from importlib.metadata import version
 
@@ -148,7 +152,7 @@ def devices(args) -> int:
     there = runtime.available_archs()
     for arch in runtime.ARCHS:
         print(f"{arch}: {'there' if arch in there else 'not there'}")
-    print(f"--arch auto takes {runtime.init()}")
+    print(f"--arch auto takes {runtime.init()}", flush=True)
     return 0
 
 
