@@ -46,7 +46,7 @@ GGX = '<string name="distribution" value="ggx"/>'
 CASES = [
     # plugins that are not there
     (bsdf("difuse"), ['<bsdf type="difuse" id="m">', "unknown bsdf", "'diffuse'"]),
-    (bsdf("principled"), ["principled", "unknown bsdf", "diffuse"]),
+    (bsdf("measured"), ["measured", "unknown bsdf", "diffuse"]),
     ('<shape type="rectangel"/>', ['<shape type="rectangel">', "'rectangle'"]),
     ('<shape type="cylinder"/>', ["unknown shape 'cylinder'", "sphere"]),
     ('<emitter type="sunsky"/>', ["unknown emitter 'sunsky'", "constant"]),

@@ -7,11 +7,12 @@ import numpy as np
 from ...scene import Material, Spectrum, constant
 from ...spectral import glass, metals
 from ..suggest import nearest
+from . import openpbr
 from .props import Props
 from .textures import reflectance, scalar, value
 from .xml import Node
 
-OPAQUE = ("diffuse", "conductor", "roughconductor")
+OPAQUE = ("diffuse", "conductor", "roughconductor", *openpbr.MAPPED)
 
 
 def material(node: Node, context, id: str) -> Material:
@@ -25,14 +26,17 @@ def material(node: Node, context, id: str) -> Material:
         if inner.type not in OPAQUE:
             raise inner.error("lets light through, so it cannot be two-sided", "use it without the twosided element")
         result = material(inner, context, id)
-        result.two_sided = True
+        if result.values.get("transmission_weight", 0.0) != 0.0:
+            raise inner.error("lets light through, so it cannot be two-sided", "use it without the twosided element")
+        result.two_sided = result.kind != "openpbr"  # which has no dark side
         return result
     plugin = BSDFS.get(node.type)
     if plugin is None:
         raise node.error(f"unknown bsdf {node.type!r}", nearest(node.type, [*BSDFS, "twosided"]))
     values = plugin(props)
     props.finish()
-    return Material(id, node.type, {k: v for k, v in values.items() if v is not None})
+    kind = "openpbr" if node.type in openpbr.MAPPED else node.type
+    return Material(id, kind, {k: v for k, v in values.items() if v is not None})
 
 
 def _diffuse(props: Props) -> dict:
@@ -71,6 +75,7 @@ BSDFS = {
     "dielectric": _dielectric,
     "roughdielectric": _roughdielectric,
     "null": _null,
+    **openpbr.MAPPED,
 }
 
 
