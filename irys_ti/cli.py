@@ -166,6 +166,8 @@ def open_scene(args):
     from .io import load
 
     scene = load(args.scene, **dict(pair(text) for text in args.D))
+    for note in scene.notes:
+        print(f"{Path(args.scene).name}: {note}", file=sys.stderr)
     if args.size:
         scene.camera.film.width, scene.camera.film.height = size(args.size)
         scene.camera.film.crop = None

@@ -22,7 +22,7 @@ LAYERS = [
     {"api"},
     {"tiers", "wire", "process", "reference", "_worker"},
     {"fitting"},
-    {"check", "selftest"},
+    {"check", "material_sheet", "selftest"},
     {"cli", "preview"},
 ]
 SIBLINGS = ["kernels.bsdf", "kernels.light", "kernels.medium", "kernels.geometry"]  # never import each other
