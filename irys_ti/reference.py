@@ -77,9 +77,11 @@ def _gradient(scene, value, derivative, spp, seeds, params):
     return gradient(scene, _LossHere(value, derivative), spp, seeds, params)
 
 
-def decisions(scene: Scene, spp: int = 16, seed: int = 2, groups: int = 1) -> np.ndarray:
+def decisions(
+    scene: Scene, spp: int = 16, seed: int = 2, params: Iterable[str] | None = None, groups: int = 1
+) -> np.ndarray:
     """``tiers.decisions`` in f64: a hash of each path's discrete decisions, (pixels, spp) uint32."""
-    return run("irys_ti.tiers:decisions", scene, spp, seed, groups)
+    return run("irys_ti.tiers:decisions", scene, spp, seed, _listed(params), groups)
 
 
 def deposits(

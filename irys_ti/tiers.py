@@ -22,10 +22,14 @@ MOST_DIFFERENCE = 3.5e-4  # ||difference|| / ||gradient|| of a parameter, over t
 MOST_LANES = 1e-4  # share of the paths that decide differently
 
 
-def decisions(scene: Scene, spp: int = 16, seed: int = 2, groups: int = 1) -> np.ndarray:
-    """A hash of each path's discrete decisions, (pixels, spp) uint32, in this process's tier."""
+def decisions(scene: Scene, spp: int = 16, seed: int = 2, params=None, groups: int = 1) -> np.ndarray:
+    """A hash of each path's discrete decisions, (pixels, spp) uint32, in this process's tier.
+
+    params: the gradients asked for; where a factor is zero they decide whether its path goes on.
+    """
     device = compiled(scene)
     device.set_channels(response())
+    device.want(wanted(scene, params))
     return Replay(device, spp, seed, groups).decisions()
 
 
@@ -86,8 +90,8 @@ def compare(scene: Scene, params=None, spp: int = 16, seed: int = 2, d_image=Non
     _, _, w, h = scene.camera.film.window
     d_image = np.ones((h, w, 3)) if d_image is None else d_image
     groups = groups_of(spp)
-    here = decisions(scene, spp, seed, groups)
-    there = reference.decisions(scene, spp, seed, groups)
+    here = decisions(scene, spp, seed, paths, groups)
+    there = reference.decisions(scene, spp, seed, paths, groups)
     alike = here == there
     args = (scene, d_image, spp, seed, paths, groups)
     fast, fast_alike = deposits(*args), deposits(*args, alike)

@@ -8,6 +8,8 @@ compile time grows exponentially. This file is the only user of that private cal
 
 from __future__ import annotations
 
+import math
+
 from taichi.lang.impl import expr_init, get_runtime, subscript
 
 from irys_ti.graph.expr import Expr, topological
@@ -23,10 +25,6 @@ TAICHI = {
     "safe_sqrt": lambda a: ti.sqrt(ti.select(a > 0.0, a, 0.0)),
     "exp": ti.exp,
     "log": ti.log,
-    "sin": ti.sin,
-    "cos": ti.cos,
-    "tan": ti.tan,
-    "arccos": ti.acos,
     "abs": ti.abs,
     "floor": ti.floor,
     "atan2": ti.atan2,
@@ -89,11 +87,56 @@ def _emit(e: Expr, memo: dict):
         return expr_init(ti.Vector(args))
     if e.op == "broadcast":
         return expr_init(ti.Vector([args[0]] * e.shape[0]))
+    if e.op in ("sin", "cos", "tan"):
+        pair = memo.get(("sincos", e.args[0])) or sincos(args[0])
+        memo["sincos", e.args[0]] = pair
+        return expr_init(pair[0] / pair[1]) if e.op == "tan" else pair[e.op == "cos"]
+    if e.op == "arccos":
+        return _arccos(args[0], e.shape)
     if e.op == "atan2" and e.shape:
         # On vectors of f64 Taichi computes atan2 in f32 without saying so.
         pairs = [[_at(a, x, i) for a, x in zip(e.args, args, strict=True)] for i in range(e.shape[0])]
         return expr_init(ti.Vector([ti.atan2(y, x) for y, x in pairs]))
     return expr_init(TAICHI[e.op](*args))
+
+
+# pi / 2 in parts; the first two have few bits, so that small multiples of them are exact in f32.
+HALF_PI = (1.5703125, 4.837512969970703e-4, 7.549789954891882e-8)
+# Taylor series, to f64's precision on [-pi / 4, pi / 4].
+SIN = [(-1.0) ** n / math.factorial(2 * n + 1) for n in range(8)]
+COS = [(-1.0) ** n / math.factorial(2 * n) for n in range(9)]
+
+
+def sincos(x) -> tuple:
+    """Sine and cosine of a Taichi value, inside a kernel; the same to rounding on every backend.
+
+    For angles of a few turns. Vulkan allows its own sine an error of 5e-4, and SwiftShader's has 2e-4, which
+    would bend every sampled direction.
+    """
+    quarters = expr_init(ti.floor(x * (2.0 / math.pi) + 0.5))
+    r = expr_init(((x - quarters * HALF_PI[0]) - quarters * HALF_PI[1]) - quarters * HALF_PI[2])
+    square = expr_init(r * r)
+    s, c = SIN[-1], COS[-1]
+    for a in reversed(SIN[:-1]):
+        s = expr_init(s * square + a)
+    for a in reversed(COS[:-1]):
+        c = expr_init(c * square + a)
+    s = expr_init(s * r)
+    turned = expr_init(quarters - 4.0 * ti.floor(quarters * 0.25))  # 0, 1, 2 or 3
+    odd = (turned == 1.0) | (turned == 3.0)
+    sine, cosine = expr_init(ti.select(odd, c, s)), expr_init(ti.select(odd, s, c))
+    return (
+        expr_init(ti.select(turned > 1.5, -sine, sine)),
+        expr_init(ti.select((turned == 1.0) | (turned == 2.0), -cosine, cosine)),
+    )
+
+
+def _arccos(x, shape: tuple):
+    """2 atan2(sqrt(1 - x), sqrt(1 + x)): Vulkan allows its own arc cosine an error of 5e-4."""
+    y, z = expr_init(ti.sqrt(1.0 - x)), expr_init(ti.sqrt(1.0 + x))
+    if shape == ():
+        return expr_init(2.0 * ti.atan2(y, z))
+    return expr_init(ti.Vector([2.0 * ti.atan2(_component(y, i), _component(z, i)) for i in range(shape[0])]))
 
 
 def _component(v, i: int):

@@ -1,5 +1,6 @@
 """Camera rays and the film point of a path."""
 
+from irys_ti.graph.lowering import sincos
 from irys_ti.kernels.frame import affine_vector
 from irys_ti.kernels.layout import (
     CAMERA_ASPECT,
@@ -34,8 +35,8 @@ def film_offset(ints: ti.template(), u):
         out = ti.Vector([tent(u[0]), tent(u[1])])
     elif kind == 2:
         r = 0.5 * ti.sqrt(-2.0 * ti.log(1.0 - u[0] * 0.99966454))  # 1 - exp(-8): the mass within 2 pixels
-        phi = 6.283185307179586 * u[1]
-        out = ti.Vector([r * ti.cos(phi), r * ti.sin(phi)])
+        sine, cosine = sincos(6.283185307179586 * u[1])
+        out = ti.Vector([r * cosine, r * sine])
     return out
 
 

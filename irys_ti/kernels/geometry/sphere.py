@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from irys_ti.graph.lowering import sincos
 from irys_ti.kernels.layout import SHAPE_FIRST_PRIM, SHAPE_REALS
 from irys_ti.runtime import ti
 
@@ -89,8 +90,8 @@ def sample_area(reals: ti.template(), ints: ti.template(), shape, prim, ref, u):
     cos_alpha = ti.max(-1.0, ti.min(1.0, cos_alpha))
     sin_alpha = ti.sqrt(ti.max(0.0, 1.0 - cos_alpha * cos_alpha))
     s = tangent(axis)
-    angle = 2.0 * pi * u[1]
-    out = unit_or(sin_alpha * (ti.cos(angle) * s + ti.sin(angle) * axis.cross(s)) + cos_alpha * axis, axis)
+    sine, cosine = sincos(2.0 * pi * u[1])
+    out = unit_or(sin_alpha * (cosine * s + sine * axis.cross(s)) + cos_alpha * axis, axis)
     p = c + r * out
     n = facing(ints, shape) * out
     return p, n, pdf_area(reals, ints, shape, prim, ref, p, n)

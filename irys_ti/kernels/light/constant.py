@@ -1,6 +1,7 @@
 """Constant environment: the same radiance from every direction."""
 
 from irys_ti.graph import Param
+from irys_ti.graph.lowering import sincos
 from irys_ti.runtime import ti
 
 CLASS = "environment"
@@ -17,8 +18,8 @@ def sample(reals: ti.template(), ints: ti.template(), light, u):
     """A uniform direction of the sphere and its density."""
     z = 1.0 - 2.0 * u[0]
     r = ti.sqrt(ti.max(0.0, 1.0 - z * z))
-    phi = 6.283185307179586 * u[1]
-    return ti.Vector([r * ti.cos(phi), r * ti.sin(phi), z]), 0.07957747154594767
+    sine, cosine = sincos(6.283185307179586 * u[1])
+    return ti.Vector([r * cosine, r * sine, z]), 0.07957747154594767
 
 
 @ti.func

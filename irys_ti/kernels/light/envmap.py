@@ -4,6 +4,7 @@ Local +y is up; u runs with the azimuth atan2(x, -z), the image's first row is s
 """
 
 from irys_ti.graph import Param
+from irys_ti.graph.lowering import sincos
 from irys_ti.kernels.layout import LIGHT_DATA, LIGHT_HEIGHT, LIGHT_REALS, LIGHT_WIDTH
 from irys_ti.kernels.frame import affine_transposed, affine_vector
 from irys_ti.runtime import ti
@@ -26,7 +27,8 @@ def uv(reals: ti.template(), ints: ti.template(), light, d):
     w = affine_vector(reals, ints[light + LIGHT_REALS], d)
     u = ti.atan2(w[0], -w[2]) * 0.15915494309189535
     u -= ti.floor(u)
-    return ti.Vector([u, 1.0 - ti.acos(ti.math.clamp(w[1], -1.0, 1.0)) * 0.3183098861837907])
+    theta = ti.atan2(ti.sqrt(w[0] * w[0] + w[2] * w[2]), w[1])
+    return ti.Vector([u, 1.0 - theta * 0.3183098861837907])
 
 
 @ti.func
@@ -58,9 +60,9 @@ def sample(reals: ti.template(), ints: ti.template(), light, u):
     i = search(reals, row, w, u[0])
     p_cell = reals[row + i + 1] - reals[row + i]
     x = (ti.cast(i, float) + ti.math.clamp((u[0] - reals[row + i]) / ti.max(p_cell, 1e-30), 0.0, 1.0)) / ti.cast(w, float)
-    theta, phi = y * 3.141592653589793, x * 6.283185307179586
-    s = ti.sin(theta)
-    local = ti.Vector([s * ti.sin(phi), ti.cos(theta), -s * ti.cos(phi)])
+    s, up = sincos(y * 3.141592653589793)
+    sine, cosine = sincos(x * 6.283185307179586)
+    local = ti.Vector([s * sine, up, -s * cosine])
     density = p_row * p_cell * ti.cast(w, float) * ti.cast(h, float) / ti.max(19.739208802178716 * s, 1e-9)
     return affine_transposed(reals, base, local), density
 
