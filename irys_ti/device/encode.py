@@ -9,7 +9,14 @@ import numpy as np
 from irys_ti.kernels import layout
 from irys_ti.scene.spectrum import Spectrum, Texture
 from irys_ti.spectral.grid import to_grid
-from irys_ti.spectral.upsample import coefficients, illuminant, illuminant_jacobian, jacobian
+from irys_ti.spectral.upsample import (
+    coefficients,
+    emission,
+    emission_jacobian,
+    illuminant,
+    illuminant_jacobian,
+    jacobian,
+)
 
 
 @dataclass
@@ -63,7 +70,7 @@ def with_array(value, array: np.ndarray):
     if isinstance(value, Spectrum):
         return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant, value.extend)
     if isinstance(value, Texture):
-        return Texture(array, value.filter, value.wrap, value.to_uv, value.source)
+        return Texture(array, value.filter, value.wrap, value.to_uv, value.source, value.illuminant)
     return float(array)
 
 
@@ -80,7 +87,7 @@ def encode(value, unbounded: bool) -> Encoded:
             matrix=None if identity else weights,
         )
     if isinstance(value, Spectrum) and value.kind == "rgb":
-        data, matrix = _colour(host.reshape(1, 3), unbounded)
+        data, matrix = _colour(host.reshape(1, 3), unbounded, value.illuminant)
         flags = data.shape[1] | (layout.ILLUMINANT if value.illuminant else 0)
         return Encoded(data.reshape(-1), layout.SIGMOID, host, flags=flags, matrix=matrix)
     return Encoded(host.reshape(-1), layout.CONSTANT, host)
@@ -93,16 +100,16 @@ def _texture(value: Texture, host: np.ndarray, unbounded: bool) -> Encoded:
     common = {"n": w, "height": h, "to_uv": np.asarray(value.to_uv, np.float64)}
     if channels == 1:
         return Encoded(host.reshape(-1), layout.TEXTURE, host, flags=flags | 1, **common)
-    data, matrix = _colour(host.reshape(-1, 3), unbounded)
-    flags |= data.shape[1] | (layout.ILLUMINANT if unbounded else 0)
+    data, matrix = _colour(host.reshape(-1, 3), unbounded, value.illuminant)
+    flags |= data.shape[1] | (layout.ILLUMINANT if unbounded and value.illuminant else 0)
     return Encoded(data.reshape(-1), layout.TEXTURE, host, flags=flags, matrix=matrix, **common)
 
 
-def _colour(rgb: np.ndarray, unbounded: bool) -> tuple[np.ndarray, np.ndarray]:
+def _colour(rgb: np.ndarray, unbounded: bool, lit: bool) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (n, 3) and their Jacobian (n, 3, 3) by the colour; unbounded: a scale as fourth column."""
     if not unbounded:
         c = coefficients(rgb)
         return c, jacobian(c)
-    scale, c = illuminant(rgb)
-    by_rgb = illuminant_jacobian(rgb, c)  # rows: scale, then the coefficients
+    scale, c = illuminant(rgb) if lit else emission(rgb)
+    by_rgb = (illuminant_jacobian if lit else emission_jacobian)(rgb, c)  # rows: scale, then the coefficients
     return np.c_[c, scale], np.concatenate([by_rgb[:, 1:], by_rgb[:, :1]], 1)

@@ -131,13 +131,31 @@ class LightTable:
     def _write_environment(self, device, i: int) -> None:
         pixels = _pixels(self.lights[i])
         h, w = pixels.shape[:2]
-        weight = pixels.mean(2) * np.sin(np.pi * (np.arange(h) + 0.5) / h)[:, None]
-        # Bilinear lookup reaches into neighbours, and a black texel has a derivative: keep a floor.
+        weight = cell_means(pixels.mean(2))
+        # A black texel has a derivative too: keep a floor.
         weight = weight + 0.05 * max(weight.mean(), 1e-12) * np.sin(np.pi * (np.arange(h) + 0.5) / h)[:, None]
         rows = np.r_[0.0, np.cumsum(weight.sum(1))]
         cells = np.c_[np.zeros(h), np.cumsum(weight, 1)]
         table = np.r_[rows / rows[-1], (cells / cells[:, -1:]).reshape(-1)]
         device.mirror_reals[self.tables[i] : self.tables[i] + table.size] = table
+
+
+def cell_means(pixels: np.ndarray) -> np.ndarray:
+    """Mean of the interpolated image (h, w) times sin(theta) over each of h by w equal cells of the sphere's map.
+
+    Texels are centred in their columns; rows lie at the ends of the cells' range (kernels/light/envmap.py).
+    """
+    h, parts = len(pixels), 8
+    theta = (np.arange(h * parts) + 0.5) / (h * parts)
+    y = theta * (h - 1)
+    low = np.minimum(y.astype(int), max(h - 2, 0))
+    rows = np.zeros((h * parts, h))
+    at = np.arange(h * parts)
+    np.add.at(rows, (at, low), 1 - (y - low))
+    np.add.at(rows, (at, np.minimum(low + 1, h - 1)), y - low)
+    rows = (rows * np.sin(np.pi * theta)[:, None]).reshape(h, parts, h).mean(1)
+    across = 0.75 * pixels + 0.125 * (np.roll(pixels, 1, 1) + np.roll(pixels, -1, 1))
+    return rows @ across
 
 
 def _pixels(light: Light) -> np.ndarray:

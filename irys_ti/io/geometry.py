@@ -28,7 +28,7 @@ def load(path: str | Path, **parameters) -> Scene:
     taken: set[str] = set()
     known: dict[tuple | int | None, str] = {}
     for part in meshes.read(path):
-        mesh = part.mesh
+        mesh = meshes.wound_by_normals(part.mesh)
         mesh.id = _fresh(part.name or path.stem, taken)
         if part.surface is not None:
             key = id(part.surface)

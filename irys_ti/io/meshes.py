@@ -128,6 +128,20 @@ def smooth_normals(mesh: Mesh) -> np.ndarray:
     return _normalised(out)
 
 
+def wound_by_normals(mesh: Mesh) -> Mesh:
+    """The mesh with every triangle wound as its vertex normals say: files often disagree with themselves."""
+    if mesh.normals is None:
+        return mesh
+    corners = mesh.vertices[mesh.faces]
+    face_normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    against = (face_normal * mesh.normals[mesh.faces].sum(1)).sum(1) < 0
+    if not against.any():
+        return mesh
+    faces = mesh.faces.copy()
+    faces[against] = faces[against][:, ::-1]
+    return replace(mesh, faces=faces)
+
+
 def placed(mesh: Mesh, to_world: np.ndarray) -> Mesh:
     """The mesh moved by a (4, 4) transform; a mirrored one keeps its outward side."""
     if np.array_equal(to_world, np.eye(4)):
@@ -164,11 +178,39 @@ def _ply(path: Path) -> list[Part]:
     from trimesh.exchange.ply import load_ply
 
     with path.open("rb") as file:
-        data = load_ply(file)
+        data = load_ply(file, fix_texture=False)
     if data.get("vertices") is None or data.get("faces") is None:
         return []
-    uvs = getattr(data.get("visual"), "uv", None)
-    return [Part(_mesh(data["vertices"], data["faces"], data.get("vertex_normals"), uvs))]
+    vertices, faces, normals = data["vertices"], np.asarray(data["faces"]), data.get("vertex_normals")
+    raw = data["metadata"]["_ply_raw"]
+    uvs, corners = _ply_uvs(raw["vertex"]["data"]), _ply_corner_uvs(raw["face"]["data"])
+    if uvs is None and corners is not None and corners.size == 2 * faces.size:
+        # One vertex for each different pair of a vertex and a uv. trimesh does this too, but leaves normals behind.
+        key = np.c_[faces.reshape(-1), corners.reshape(-1, 2)]
+        _, first, inverse = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        old, uvs = faces.reshape(-1)[first], corners.reshape(-1, 2)[first]
+        vertices, faces = np.asarray(vertices)[old], inverse.reshape(faces.shape)
+        normals = None if normals is None else np.asarray(normals)[old]
+    return [Part(_mesh(vertices, faces, normals, uvs))]
+
+
+def _ply_uvs(vertex) -> np.ndarray | None:
+    """(n, 2) texture coordinates of the vertices, under whichever names a file gives them."""
+    for names in (("u", "v"), ("s", "t"), ("texture_u", "texture_v")):
+        try:
+            return np.column_stack([np.asarray(vertex[name], np.float64).reshape(-1) for name in names])
+        except (ValueError, KeyError):
+            continue
+    return None
+
+
+def _ply_corner_uvs(face) -> np.ndarray | None:
+    """(m, 6) texture coordinates of the faces' corners, where the file has those."""
+    try:
+        found = face["texcoord"]
+        return np.asarray(found["f1"] if getattr(found, "dtype", None) is not None and found.dtype.names else found, np.float64)
+    except (ValueError, KeyError, IndexError, TypeError):
+        return None
 
 
 def _stl(path: Path) -> list[Part]:

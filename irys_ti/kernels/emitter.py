@@ -67,7 +67,8 @@ def sample_light(reals: ti.template(), ints: ti.template(), ref, u, u_choice, co
             if kind == ti.static(index):
                 if ti.static(LIGHTS[name].CLASS == "area"):
                     shape = ints[light + LIGHT_SHAPE]
-                    point, normal, pdf_area = sample_shape(reals, ints, shape, prim, ref, u, config)
+                    point, normal, at, pdf_area = sample_shape(reals, ints, shape, prim, ref, u, config)
+                    uv = at
                     to_light = point - ref
                     squared = to_light.norm_sqr()
                     distance = ti.sqrt(squared)
@@ -88,13 +89,14 @@ def sample_light(reals: ti.template(), ints: ti.template(), ref, u, u_choice, co
 
 @ti.func
 def sample_shape(reals: ti.template(), ints: ti.template(), shape, prim, ref, u, config: ti.template()):
-    """A point of one primitive, its outward normal and its density over area."""
+    """A point of one primitive, its outward normal, its uv and its density over area."""
     point, normal, pdf = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 1.0]), 0.0
+    uv = ti.Vector([0.0, 0.0])
     kind = ints[shape + SHAPE_KIND]
     for index, name in ti.static(config.geometries):
         if kind == ti.static(index):
-            point, normal, pdf = GEOMETRIES[name].sample_area(reals, ints, shape, prim, ref, u)
-    return point, normal, pdf
+            point, normal, uv, pdf = GEOMETRIES[name].sample_area(reals, ints, shape, prim, ref, u)
+    return point, normal, uv, pdf
 
 
 @ti.func

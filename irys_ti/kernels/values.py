@@ -105,37 +105,70 @@ def texel(reals: ti.template(), ints: ti.template(), value, uv, tap):
 
 
 @ti.func
-def coloured(reals: ti.template(), ints: ti.template(), flags, base, lambdas):
-    """The four values of an RGB colour's smooth spectrum: coefficients at ``base``, with 4 channels times a scale."""
-    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
-    scale = 1.0
-    if (flags & CHANNELS_MASK) == 4:
-        scale = reals[base + 3]
-    for k in range(4):
-        x = unit_lambda(lambdas[k])
-        s = scale * sigmoid((reals[base] * x + reals[base + 1]) * x + reals[base + 2])
-        if (flags & ILLUMINANT) != 0:
-            s *= illuminant(reals, ints, lambdas[k])
-        out[k] = s
-    return out
+def colour_taps(ints: ti.template(), value):
+    """Number of stored colours that a value blends: one, or a texture's four."""
+    return ti.select(ints[value + VALUE_KIND] == TEXTURE, 4, 1)
 
 
 @ti.func
-def coloured_tangent(reals: ti.template(), tangents: ti.template(), ints: ti.template(), flags, base, lambdas):
-    """Its directional derivative along the coefficients' tangents."""
-    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
-    four = (flags & CHANNELS_MASK) == 4
-    scale, d_scale = 1.0, 0.0
-    if four:
-        scale, d_scale = reals[base + 3], tangents[base + 3]
-    for k in range(4):
-        x = unit_lambda(lambdas[k])
-        y = (reals[base] * x + reals[base + 1]) * x + reals[base + 2]
-        dy = (tangents[base] * x + tangents[base + 1]) * x + tangents[base + 2]
-        s = d_scale * sigmoid(y) + scale * sigmoid_slope(y) * dy
-        if (flags & ILLUMINANT) != 0:
-            s *= illuminant(reals, ints, lambdas[k])
-        out[k] = s
+def colour_tap(reals: ti.template(), ints: ti.template(), value, uv, tap, kinds: ti.template()):
+    """Where one of those colours stands (from VALUE_DATA) and its weight."""
+    i, w = 0, 1.0
+    if ti.static(TEXTURE in kinds):
+        if ints[value + VALUE_KIND] == TEXTURE:
+            i, w = texel(reals, ints, value, uv, tap)
+    return i, w
+
+
+@ti.func
+def colour(reals: ti.template(), ints: ti.template(), value, lambdas, uv, kinds: ti.template()):
+    """(four values of an RGB colour's smooth spectrum, its scale: 1 without a fourth channel).
+
+    A texture blends spectra and scales apart, as Mitsuba does: next to a bright texel the hue turns before the
+    brightness has come.
+    """
+    s, scale = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
+    four = (ints[value + VALUE_FLAGS] & CHANNELS_MASK) == 4
+    for tap in range(colour_taps(ints, value)):
+        i, w = colour_tap(reals, ints, value, uv, tap, kinds)
+        if w > 0.0:
+            base = ints[value + VALUE_DATA] + i
+            for k in range(4):
+                x = unit_lambda(lambdas[k])
+                s[k] += w * sigmoid((reals[base] * x + reals[base + 1]) * x + reals[base + 2])
+            if four:
+                scale += w * reals[base + 3]
+    return s, ti.select(four, scale, 1.0)
+
+
+@ti.func
+def colour_tangent(
+    reals: ti.template(), tangents: ti.template(), ints: ti.template(), value, lambdas, uv, kinds: ti.template()
+):
+    """Derivatives of ``colour`` along the coefficients' tangents."""
+    d_s, d_scale = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
+    four = (ints[value + VALUE_FLAGS] & CHANNELS_MASK) == 4
+    for tap in range(colour_taps(ints, value)):
+        i, w = colour_tap(reals, ints, value, uv, tap, kinds)
+        if w > 0.0:
+            base = ints[value + VALUE_DATA] + i
+            for k in range(4):
+                x = unit_lambda(lambdas[k])
+                y = (reals[base] * x + reals[base + 1]) * x + reals[base + 2]
+                dy = (tangents[base] * x + tangents[base + 1]) * x + tangents[base + 2]
+                d_s[k] += w * sigmoid_slope(y) * dy
+            if four:
+                d_scale += w * tangents[base + 3]
+    return d_s, d_scale
+
+
+@ti.func
+def lit_by(reals: ti.template(), ints: ti.template(), value, lambdas):
+    """What multiplies a colour: CIE D65 for a light's, else 1."""
+    out = ti.Vector([1.0, 1.0, 1.0, 1.0])
+    if (ints[value + VALUE_FLAGS] & ILLUMINANT) != 0:
+        for k in range(4):
+            out[k] = illuminant(reals, ints, lambdas[k])
     return out
 
 
@@ -156,24 +189,21 @@ def lookup(
                 i, w, inside = grid_cell(reals, meta, n, lambdas[k])
                 if inside:
                     out[k] = (1.0 - w) * data[base + i] + w * data[base + ti.min(i + 1, n - 1)]
-    if ti.static(SIGMOID in kinds):
-        if kind == SIGMOID:
-            if ti.static(tangent):
-                out = coloured_tangent(reals, data, ints, flags, base, lambdas)
-            else:
-                out = coloured(reals, ints, flags, base, lambdas)
     if ti.static(TEXTURE in kinds):
-        if kind == TEXTURE:
+        if kind == TEXTURE and (flags & CHANNELS_MASK) == 1:
             for tap in range(4):
                 i, w = texel(reals, ints, value, uv, tap)
                 if w > 0.0:
-                    if (flags & CHANNELS_MASK) == 1:
-                        out += w * data[base + i]
-                    else:
-                        if ti.static(tangent):
-                            out += w * coloured_tangent(reals, data, ints, flags, base + i, lambdas)
-                        else:
-                            out += w * coloured(reals, ints, flags, base + i, lambdas)
+                    out += w * data[base + i]
+    if ti.static(SIGMOID in kinds or TEXTURE in kinds):
+        if kind == SIGMOID or (kind == TEXTURE and (flags & CHANNELS_MASK) > 1):
+            s, scale = colour(reals, ints, value, lambdas, uv, kinds)
+            if ti.static(tangent):
+                d_s, d_scale = colour_tangent(reals, data, ints, value, lambdas, uv, kinds)
+                out = d_s * scale + s * d_scale
+            else:
+                out = s * scale
+            out *= lit_by(reals, ints, value, lambdas)
     return out
 
 
@@ -197,6 +227,11 @@ def deposit(
     elif kind == TEXTURE:
         taps = 4 * channels
     at = ints[value + VALUE_GRAD] + first
+    blend, blend_scale, light = ti.Vector([0.0, 0.0, 0.0, 0.0]), 1.0, ti.Vector([1.0, 1.0, 1.0, 1.0])
+    if ti.static(SIGMOID in kinds or TEXTURE in kinds):
+        if channels > 1:
+            blend, blend_scale = colour(reals, ints, value, lambdas, uv, kinds)
+            light = lit_by(reals, ints, value, lambdas)
     for tap in range(taps):
         index, x = 0, d[0] + d[1] + d[2] + d[3]
         if ti.static(GRID in kinds):
@@ -207,12 +242,9 @@ def deposit(
                 x = ti.select(inside, d[k] * ti.select(side == 1, w, 1.0 - w), 0.0)
         if ti.static(SIGMOID in kinds or TEXTURE in kinds):
             if kind == SIGMOID or kind == TEXTURE:
-                channel, weight, i = tap, 1.0, 0
-                if ti.static(TEXTURE in kinds):
-                    if kind == TEXTURE:
-                        corner = tap // channels
-                        channel = tap - corner * channels
-                        i, weight = texel(reals, ints, value, uv, corner)
+                corner = tap // channels
+                channel = tap - corner * channels
+                i, weight = colour_tap(reals, ints, value, uv, corner, kinds)
                 index = i + channel
                 if channels > 1:
                     x = 0.0
@@ -221,12 +253,8 @@ def deposit(
                         b = base + i
                         y = (reals[b] * s + reals[b + 1]) * s + reals[b + 2]
                         power = ti.select(channel == 0, s * s, ti.select(channel == 1, s, 1.0))
-                        g = power * sigmoid_slope(y)
-                        if channels == 4:
-                            g = ti.select(channel == 3, sigmoid(y), g * reals[b + 3])
-                        if (flags & ILLUMINANT) != 0:
-                            g *= illuminant(reals, ints, lambdas[k])
-                        x += d[k] * g
+                        g = ti.select(channel == 3, blend[k], power * sigmoid_slope(y) * blend_scale)
+                        x += d[k] * g * light[k]
                 x *= weight
         if x != 0.0:
             add_exact(acc, at + index, x * scale)

@@ -75,20 +75,24 @@ def rectangle(to_world: np.ndarray, **common) -> Mesh:
     return _placed(np.c_[xy, np.zeros(4)], [[0, 1, 2], [2, 3, 0]], (xy + 1) / 2, to_world, common)
 
 
+# Faces of the cube: the corner at uv (0, 0), the directions in which u and v grow; as in Mitsuba 3.
+_CUBE_FACES = (
+    ((-1, -1, -1), (0, 0, 1), (1, 0, 0)),
+    ((1, 1, 1), (-1, 0, 0), (0, 0, -1)),
+    ((1, -1, 1), (0, 1, 0), (0, 0, -1)),
+    ((-1, -1, 1), (0, 1, 0), (1, 0, 0)),
+    ((-1, -1, -1), (0, 1, 0), (0, 0, 1)),
+    ((-1, 1, -1), (0, -1, 0), (1, 0, 0)),
+)
+
+
 def cube(to_world: np.ndarray, **common) -> Mesh:
     """The box [-1, 1]^3 as 12 triangles; 24 vertices, so that every face has its own uvs."""
-    vertices, faces, uvs = [], [], []
-    corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float64)
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            a, b = ((axis + 1) % 3, (axis + 2) % 3)
-            face = np.empty((4, 3))
-            face[:, axis], face[:, a], face[:, b] = sign, corner[:, 0] * sign, corner[:, 1]
-            first = len(vertices)
-            vertices.extend(face)
-            uvs.extend((corner + 1) / 2)
-            faces += [[first, first + 1, first + 2], [first + 2, first + 3, first]]
-    return _placed(np.array(vertices), faces, np.array(uvs), to_world, common)
+    corner, along_u, along_v = np.array(_CUBE_FACES, np.float64).transpose(1, 0, 2)[:, :, None]
+    uv = np.array([[0, 0], [0, 1], [1, 1], [1, 0]], np.float64)
+    vertices = corner + 2 * (uv[:, :1] * along_u + uv[:, 1:] * along_v)
+    faces = [[4 * i + a, 4 * i + b, 4 * i + c] for i in range(6) for a, b, c in ((0, 1, 2), (2, 3, 0))]
+    return _placed(vertices.reshape(-1, 3), faces, np.tile(uv, (6, 1)), to_world, common)
 
 
 def _placed(vertices, faces, uvs, to_world, common) -> Mesh:

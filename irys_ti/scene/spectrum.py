@@ -53,7 +53,8 @@ class Texture:
 
     pixels: (h, w, c) float, c = 1 (a scalar or a flat spectrum) or 3 (linear sRGB); row 0 is the top of
     the image, which is v = 1. filter: "bilinear" or "nearest". wrap: "repeat", "clamp" or "mirror".
-    to_uv: (3, 3) transform applied to the surface's uv.
+    to_uv: (3, 3) transform applied to the surface's uv. illuminant: whether a light's colours are lit by D65, as an
+    rgb light's are; on a surface they never are.
     """
 
     pixels: np.ndarray
@@ -61,6 +62,7 @@ class Texture:
     wrap: str = "repeat"
     to_uv: np.ndarray = field(default_factory=lambda: np.eye(3))
     source: str = ""
+    illuminant: bool = True
 
 
 Value = float | Spectrum | Texture

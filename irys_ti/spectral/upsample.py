@@ -111,10 +111,34 @@ def illuminant_jacobian(rgb: np.ndarray, coeffs: np.ndarray) -> np.ndarray:
     scale = 2 * rgb.max(1)
     lit = scale > 0
     out[~lit, 0] = 2 * cie.LUMINANCE
-    s, d_s = scale[lit, None, None], 2 * np.eye(3)[rgb[lit].argmax(1)]
-    out[lit, 0] = d_s
-    out[lit, 1:] = jacobian(coeffs[lit]) @ (np.eye(3) / s - rgb[lit][:, :, None] * d_s[:, None, :] / s**2)
+    out[lit] = _scaled_jacobian(rgb[lit], coeffs[lit], scale[lit], 2 * np.eye(3)[rgb[lit].argmax(1)])
     return out
+
+
+def emission(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A colour that shines without an illuminant, (scale (n,), coefficients (n, 3)): spectrum ``scale * S``.
+
+    Up to 1 the spectrum that a surface of this colour reflects, as in Mitsuba's textured lights; beyond, that of
+    the same hue with largest channel 1, scaled.
+    """
+    rgb = np.asarray(rgb, np.float64).reshape(-1, 3)
+    scale = np.maximum(rgb.max(1), 1.0)
+    return scale, coefficients(rgb / scale[:, None])
+
+
+def emission_jacobian(rgb: np.ndarray, coeffs: np.ndarray) -> np.ndarray:
+    """(n, 4, 3): derivatives of (scale, c0, c1, c2) of ``emission`` with respect to rgb."""
+    rgb = np.asarray(rgb, np.float64).reshape(-1, 3)
+    peak = rgb.max(1)
+    d_scale = np.where(peak[:, None] > 1, np.eye(3)[rgb.argmax(1)], 0.0)
+    return _scaled_jacobian(rgb, coeffs, np.maximum(peak, 1.0), d_scale)
+
+
+def _scaled_jacobian(rgb, coeffs, scale, d_scale) -> np.ndarray:
+    """(n, 4, 3) for coefficients of rgb / scale, given the scale and its derivative (n, 3)."""
+    s, d_s = scale[:, None, None], d_scale[:, None, :]
+    by_rgb = jacobian(coeffs) @ (np.eye(3) / s - rgb[:, :, None] * d_s / s**2)
+    return np.concatenate([d_s, by_rgb], 1)
 
 
 def _clamp(rgb: np.ndarray) -> np.ndarray:

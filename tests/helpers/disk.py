@@ -51,9 +51,10 @@ def sample_area(reals: ti.template(), ints: ti.template(), shape, prim, ref, u):
     base = base_of(ints, shape, prim)
     n = three(reals, base + 3)
     s, b = frame_of(n)
-    r, angle = reals[base + 6] * ti.sqrt(u[0]), 6.283185307179586 * u[1]
-    p = three(reals, base) + r * (ti.cos(angle) * s + ti.sin(angle) * b)
-    return p, n, pdf_area(reals, ints, shape, prim, ref, p, n)
+    angle = 6.283185307179586 * u[1]
+    at = ti.sqrt(u[0]) * ti.Vector([ti.cos(angle), ti.sin(angle)])
+    p = three(reals, base) + reals[base + 6] * (at[0] * s + at[1] * b)
+    return p, n, at, pdf_area(reals, ints, shape, prim, ref, p, n)
 
 
 @ti.func

@@ -195,6 +195,8 @@ def test_bsdfs(load):
     assert m["e"].values["alpha"] == 0.2 and m["e"].values["int_ior"] == 1.5046
     assert m["f"].values["specular_reflectance"].kind == "rgb"
     assert [s.material for s in scene.shapes] == ["a", "g", "default"]
+    lamp = load('<shape type="cube"><emitter type="area"/></shape>')
+    assert lamp.materials[0].values["reflectance"].values == [0], "a light without a <bsdf> reflects nothing"
     assert [s.id for s in scene.shapes] == ["cube_0", "cube_1", "cube_2"]
 
 
@@ -225,6 +227,7 @@ def test_an_environment_map(load, tmp_path):
 
 
 def test_camera_film_and_sampler(load):
+    """Mitsuba's principal point offset moves the film (tests/test_scenes.py): to the right, the axis to the left."""
     scene = load("""<sensor type="perspective"><float name="fov" value="50"/><string name="fov_axis" value="y"/>
         <float name="principal_point_offset_x" value="0.1"/><float name="near_clip" value="0.5"/>
         <sampler type="multijitter"><integer name="sample_count" value="32"/></sampler>
@@ -233,7 +236,7 @@ def test_camera_film_and_sampler(load):
         <integer name="crop_width" value="10"/><integer name="crop_height" value="12"/><rfilter type="tent"/></film>
         </sensor><integrator type="path"/>""")
     c = scene.camera
-    assert (c.fov, c.fov_axis, c.principal_point, c.near_clip) == (50, "y", (0.1, 0.0), 0.5)
+    assert (c.fov, c.fov_axis, c.principal_point, c.near_clip) == (50, "y", (-0.1, 0.0), 0.5)
     assert c.film.window == (4, 5, 10, 12) and c.film.filter == "tent" and scene.spp == 32
     assert scene.integrator.max_depth == 1000 and scene.integrator.rr_depth == 5
 

@@ -70,7 +70,7 @@ def area_samples(
     for i in range(n):
         ref = ti.Vector([x, y, z])
         at = ti.Vector([u[2 * i], u[2 * i + 1]])
-        p, normal, pdf = geometry.GEOMETRIES[kind].sample_area(reals, ints, shape, prim, ref, at)
+        p, normal, _, pdf = geometry.GEOMETRIES[kind].sample_area(reals, ints, shape, prim, ref, at)
         again = geometry.GEOMETRIES[kind].pdf_area(reals, ints, shape, prim, ref, p, normal)
         for k in ti.static(range(3)):
             out[8 * i + k], out[8 * i + 3 + k] = p[k], normal[k]
@@ -132,10 +132,11 @@ def test_interpolated_normal_and_uvs(f64):
     assert np.allclose(s.dp_du, [[2, 0, 0]])
 
 
-def test_normals_against_the_winding_take_its_side(f64):
+def test_normals_against_the_winding_stay(f64):
+    """Shading follows the normals, as in Mitsuba; loaders wind triangles after them (io/meshes.py)."""
     s = at_triangle(one_triangle(RIGHT, normals=[[0.0, 0.6, -0.8]] * 3), 0.25, 0.5)
     assert np.allclose(s.ng, [[0, 0, 1]])
-    assert np.allclose(s.ns, [[0, -0.6, 0.8]])
+    assert np.allclose(s.ns, [[0, 0.6, -0.8]])
 
 
 @pytest.mark.parametrize(

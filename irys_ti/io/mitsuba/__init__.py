@@ -86,10 +86,10 @@ class _Context:
             self._built[node] = id
         return self._built[node]
 
-    def default_material(self) -> str:
-        """What a shape without a <bsdf> is made of, as in Mitsuba."""
-        id = self._free("default")
-        self.materials.setdefault(id, Material(id, "diffuse", {"reflectance": constant(0.5)}))
+    def default_material(self, shines: bool) -> str:
+        """What a shape without a <bsdf> is made of, as in Mitsuba: grey, or black if it is a light."""
+        id = self._free("default_light" if shines else "default")
+        self.materials.setdefault(id, Material(id, "diffuse", {"reflectance": constant(0.0 if shines else 0.5)}))
         return id
 
     def medium(self, node: Node, fallback: str) -> str:

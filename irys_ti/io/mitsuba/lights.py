@@ -82,6 +82,8 @@ def _envmap(props: Props):
     if pixels.min() < 0 or not np.isfinite(pixels).all():
         raise props.node.error(f"{name} has negative or non-finite pixels", "repair the image")
     scale = props.float("scale", 1.0, low=0.0)
+    props.boolean("mis_compensation", False)  # how Mitsuba samples; the picture is the same
+    pixels = np.broadcast_to(pixels, (*pixels.shape[:2], 3))  # grey is white light, D65
     return {"radiance": Texture(pixels, source=name), "scale": scale}, _rigid(props)
 
 

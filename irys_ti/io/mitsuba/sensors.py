@@ -26,7 +26,8 @@ def camera(node: Node, context) -> tuple[Camera, int | None, float | None]:
     if not is_rigid(to_world):
         raise placed.error("a camera cannot be scaled or mirrored", "use lookat, rotate and translate")
     fov, axis = _fov(props)
-    offset = tuple(props.float(f"principal_point_offset_{a}", 0.0) for a in "xy")
+    # Mitsuba's offset moves the film; here the optical axis moves over it.
+    offset = tuple(0.0 - props.float(f"principal_point_offset_{a}", 0.0) for a in "xy")
     near = props.float("near_clip", 1e-2, low=0.0, strict=True)
     far = props.float("far_clip", None, low=near, strict=True)
     spp = _sampler(props.one("sampler"), context)

@@ -54,13 +54,13 @@ def _surface(node: Node, props: Props, context, group: str | None) -> Shape:
     if build is None:
         raise node.error(f"unknown shape {node.type!r}", nearest(node.type, [*SHAPES, "shapegroup", "instance"]))
     id = context.name(node)
+    emitter = props.one("emitter")
     common = {
         "id": id,
-        "material": _material(node, props, context, id),
+        "material": _material(node, props, context, id, emitter is not None),
         "flip_normals": props.boolean("flip_normals", False),
         "group": group,
     }
-    emitter = props.one("emitter")
     if emitter is not None:
         if group is not None:
             raise emitter.error("a light cannot stand inside a shapegroup", "move it out")
@@ -76,10 +76,10 @@ def _surface(node: Node, props: Props, context, group: str | None) -> Shape:
     return shape
 
 
-def _material(node: Node, props: Props, context, id: str) -> str:
+def _material(node: Node, props: Props, context, id: str, shines: bool) -> str:
     """The id of the shape's material."""
     inside = props.one("bsdf")
-    return context.default_material() if inside is None else context.material(inside, f"{id}_bsdf")
+    return context.default_material(shines) if inside is None else context.material(inside, f"{id}_bsdf")
 
 
 def _rectangle(node: Node, props: Props, to_world: np.ndarray, common: dict) -> Mesh:
@@ -95,6 +95,8 @@ def _sphere(node: Node, props: Props, to_world: np.ndarray, common: dict) -> Sph
     size = np.cbrt(abs(np.linalg.det(linear)))
     if not np.allclose(linear.T @ linear, size**2 * np.eye(3), rtol=1e-4, atol=1e-4 * size**2):
         raise node.error("to_world scales the sphere unevenly", "use one factor for all axes, or a mesh")
+    if np.linalg.det(linear) < 0:  # as in Mitsuba, the mirror image of a sphere is turned inside out
+        common["flip_normals"] = not common["flip_normals"]
     center = props.vector("center", np.zeros(3))
     radius = props.float("radius", 1.0, low=0.0, strict=True)
     return Sphere(center=tf.points_to(to_world, center[None])[0], radius=float(radius * size), **common)
@@ -113,11 +115,14 @@ def _file(node: Node, props: Props, to_world: np.ndarray, common: dict) -> Mesh:
             f"{path.name} is not a .{node.type} file", 'name the shape type after the file, as in type="ply"'
         )
     mesh = meshes.merged(meshes.read(path), path)
-    normals = None if flat else (mesh.normals if mesh.normals is not None else meshes.smooth_normals(mesh))
-    uvs = mesh.uvs
-    if uvs is not None and flip_v:
-        uvs = np.c_[uvs[:, 0], 1 - uvs[:, 1]]
-    return meshes.placed(replace(mesh, normals=normals, uvs=uvs, **common), to_world)
+    if mesh.uvs is not None and flip_v:
+        mesh.uvs = np.c_[mesh.uvs[:, 0], 1 - mesh.uvs[:, 1]]
+    mesh = replace(mesh, **common)
+    if mesh.normals is not None and not flat:
+        return meshes.placed(meshes.wound_by_normals(mesh), to_world)
+    # The winding alone tells the outside, and Mitsuba lets a mirror image turn it in.
+    mesh = replace(mesh, vertices=tf.points_to(to_world, mesh.vertices), normals=None)
+    return mesh if flat else replace(mesh, normals=meshes.smooth_normals(mesh))
 
 
 SHAPES = {

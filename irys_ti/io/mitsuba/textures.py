@@ -95,7 +95,8 @@ def bitmap(node: Node, context) -> Bitmap:
     props.boolean("accel", True)
     props.finish()
     pixels = pixels_of(node, name, raw)
-    return Bitmap(Texture(pixels, interpolation, wrap, uv, source=name), raw)
+    # On a light too Mitsuba takes the colours as a surface's: D65 does not multiply them.
+    return Bitmap(Texture(pixels, interpolation, wrap, uv, source=name, illuminant=False), raw)
 
 
 def pixels_of(node: Node, filename: str, raw: bool = False) -> np.ndarray:
@@ -120,4 +121,5 @@ def _checkerboard(node: Node, context, emitter: bool, high: float) -> Texture:
     n = max(len(c.values) for c in colours)
     a, b = (np.broadcast_to(c.values, n) for c in colours)
     # u, v both below or both above one half: color0. Row 0 is v from 1/2 to 1 after the flip.
-    return Texture(np.array([[a, b], [b, a]]), "nearest", "repeat", uv, source="checkerboard")
+    pixels = np.array([[a, b], [b, a]])
+    return Texture(pixels, "nearest", "repeat", uv, source="checkerboard", illuminant=False)

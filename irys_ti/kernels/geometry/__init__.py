@@ -7,8 +7,8 @@ A kind is a module (or any object) with
 - ``intersect(reals, base, o, d, t_max) -> (t, u, v)``: nearest hit with 0 < t < t_max, t = -1 if none;
   ``d`` need not be of unit length, ``base`` is where the record begins.
 - ``surface_at(reals, ints, shape, prim, o, d, t, u, v) -> (p, ng, ns, uv, dp_du)``: what lies at a hit.
-- ``sample_area(reals, ints, shape, prim, ref, u) -> (p, n, pdf_area)``: a point on primitive ``prim`` to
-  light ``ref`` from, ``u`` two uniforms; ``pdf_area(reals, ints, shape, prim, ref, p, n)`` its density.
+- ``sample_area(reals, ints, shape, prim, ref, u) -> (p, n, uv, pdf_area)``: a point on primitive ``prim`` to
+  light ``ref`` from, ``u`` two uniforms, uv as in ``surface_at``; ``pdf_area(reals, ints, shape, prim, ref, p, n)`` its density.
 - ``bounds(arrays) -> (n, 6)``, lower then upper corner, and ``area(arrays) -> (n,)``, in NumPy.
 
 ``shape`` is the offset of the shape record in ``ints`` (kernels/layout.py), ``prim`` the scene's number of

@@ -44,6 +44,17 @@ def vertices_of(reals: ti.template(), ints: ti.template(), shape, prim):
 
 
 @ti.func
+def corner_uvs(reals: ti.template(), ints: ti.template(), shape, prim):
+    """uv of a triangle's first corner, and what the other two add to it."""
+    i0, i1, i2 = vertex_numbers(ints, shape, prim)
+    at = ints[shape + SHAPE_UVS]
+    a = ti.Vector([reals[at + 2 * i0], reals[at + 2 * i0 + 1]])
+    b = ti.Vector([reals[at + 2 * i1], reals[at + 2 * i1 + 1]])
+    c = ti.Vector([reals[at + 2 * i2], reals[at + 2 * i2 + 1]])
+    return a, b - a, c - a
+
+
+@ti.func
 def facing(ints: ti.template(), shape):
     """-1 where the shape's normals are flipped, else 1."""
     return ti.select((ints[shape + SHAPE_FLAGS] & FLAG_FLIP) != 0, -1.0, 1.0)
@@ -74,17 +85,12 @@ def surface_at(reals: ti.template(), ints: ti.template(), shape, prim, o, d, t, 
     if (flags & FLAG_NORMALS) != 0:
         at_n = ints[shape + SHAPE_NORMALS]
         n0, n1, n2 = vec3(reals, at_n + 3 * i0), vec3(reals, at_n + 3 * i1), vec3(reals, at_n + 3 * i2)
-        n = side * unit_or((1.0 - u - v) * n0 + u * n1 + v * n2, side * ng)
-        # Files often wind triangles against their normals; the surface's side is the winding's.
-        ns = ti.select(n.dot(ng) < 0.0, -n, n)
+        ns = side * unit_or((1.0 - u - v) * n0 + u * n1 + v * n2, side * ng)
 
     uv = ti.Vector([u, v])
     dp_du = e1
     if (flags & FLAG_UVS) != 0:
-        at_uv = ints[shape + SHAPE_UVS]
-        a = ti.Vector([reals[at_uv + 2 * i0], reals[at_uv + 2 * i0 + 1]])
-        b = ti.Vector([reals[at_uv + 2 * i1], reals[at_uv + 2 * i1 + 1]]) - a
-        c = ti.Vector([reals[at_uv + 2 * i2], reals[at_uv + 2 * i2 + 1]]) - a
+        a, b, c = corner_uvs(reals, ints, shape, prim)
         uv = a + u * b + v * c
         det = b[0] * c[1] - b[1] * c[0]
         ok = ti.abs(det) > 1e-30
@@ -100,7 +106,11 @@ def sample_area(reals: ti.template(), ints: ti.template(), shape, prim, ref, u):
     b1, b2 = root * (1.0 - u[1]), root * u[1]
     p = v0 + b1 * (v1 - v0) + b2 * (v2 - v0)
     n = facing(ints, shape) * unit_or((v1 - v0).cross(v2 - v0), ti.Vector([0.0, 0.0, 1.0]))
-    return p, n, pdf_area(reals, ints, shape, prim, ref, p, n)
+    uv = ti.Vector([b1, b2])
+    if (ints[shape + SHAPE_FLAGS] & FLAG_UVS) != 0:
+        a, b, c = corner_uvs(reals, ints, shape, prim)
+        uv = a + b1 * b + b2 * c
+    return p, n, uv, pdf_area(reals, ints, shape, prim, ref, p, n)
 
 
 @ti.func

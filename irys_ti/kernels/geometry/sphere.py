@@ -52,13 +52,18 @@ def surface_at(reals: ti.template(), ints: ti.template(), shape, prim, o, d, t, 
     c, r = record(reals, ints, shape, prim)
     out = unit_or(o + t * d - c, unit_or(-d, ti.Vector([0.0, 0.0, 1.0])))
     n = facing(ints, shape) * out
-    phi = ti.atan2(out[1], out[0])
+    around = 2.0 * 3.141592653589793 * r * ti.Vector([-out[1], out[0], 0.0])
+    return c + r * out, n, n, uv_of(out), perpendicular(around, n)
+
+
+@ti.func
+def uv_of(out):
+    """uv in the unit direction ``out`` from the centre."""
     pi = 3.141592653589793
+    phi = ti.atan2(out[1], out[0])
     phi = ti.select(phi < 0.0, phi + 2.0 * pi, phi)
     ring = ti.sqrt(out[0] * out[0] + out[1] * out[1])
-    uv = ti.Vector([phi / (2.0 * pi), ti.atan2(ring, out[2]) / pi])
-    around = 2.0 * pi * r * ti.Vector([-out[1], out[0], 0.0])
-    return c + r * out, n, n, uv, perpendicular(around, n)
+    return ti.Vector([phi / (2.0 * pi), ti.atan2(ring, out[2]) / pi])
 
 
 @ti.func
@@ -94,7 +99,7 @@ def sample_area(reals: ti.template(), ints: ti.template(), shape, prim, ref, u):
     out = unit_or(sin_alpha * (cosine * s + sine * axis.cross(s)) + cos_alpha * axis, axis)
     p = c + r * out
     n = facing(ints, shape) * out
-    return p, n, pdf_area(reals, ints, shape, prim, ref, p, n)
+    return p, n, uv_of(out), pdf_area(reals, ints, shape, prim, ref, p, n)
 
 
 @ti.func

@@ -1,6 +1,7 @@
 """Environment map: radiance by direction, latitude-longitude, importance-sampled by luminance times sin(theta).
 
-Local +y is up; u runs with the azimuth atan2(x, -z), the image's first row is straight up (Mitsuba 3's layout).
+Local +y is up; u runs with the azimuth atan2(x, -z). Texels are centred along u; along v the first row is straight
+up and the last one straight down (Mitsuba 3's layout), so that the poles need no neighbours.
 """
 
 from irys_ti.graph import Param
@@ -24,11 +25,18 @@ def emit(p, w):
 @ti.func
 def uv(reals: ti.template(), ints: ti.template(), light, d):
     """Texture coordinates of the world direction d towards the environment."""
+    u, y = latitude_longitude(reals, ints, light, d)
+    h = ti.cast(ints[light + LIGHT_HEIGHT], float)
+    return ti.Vector([u, 1.0 - (y * (h - 1.0) + 0.5) / h])
+
+
+@ti.func
+def latitude_longitude(reals: ti.template(), ints: ti.template(), light, d):
+    """(azimuth / 2 pi, polar angle / pi) of the world direction d, both in [0, 1]."""
     w = affine_vector(reals, ints[light + LIGHT_REALS], d)
     u = ti.atan2(w[0], -w[2]) * 0.15915494309189535
-    u -= ti.floor(u)
     theta = ti.atan2(ti.sqrt(w[0] * w[0] + w[2] * w[2]), w[1])
-    return ti.Vector([u, 1.0 - theta * 0.3183098861837907])
+    return u - ti.floor(u), theta * 0.3183098861837907
 
 
 @ti.func
@@ -72,9 +80,9 @@ def pdf(reals: ti.template(), ints: ti.template(), light, d):
     """Density of ``sample`` at the world direction d."""
     base = ints[light + LIGHT_REALS]
     w, h = ints[light + LIGHT_WIDTH], ints[light + LIGHT_HEIGHT]
-    at = uv(reals, ints, light, d)
-    i = ti.math.clamp(ti.cast(at[0] * ti.cast(w, float), ti.i32), 0, w - 1)
-    j = ti.math.clamp(ti.cast((1.0 - at[1]) * ti.cast(h, float), ti.i32), 0, h - 1)
+    u, v = latitude_longitude(reals, ints, light, d)
+    i = ti.math.clamp(ti.cast(u * ti.cast(w, float), ti.i32), 0, w - 1)
+    j = ti.math.clamp(ti.cast(v * ti.cast(h, float), ti.i32), 0, h - 1)
     rows = base + LIGHT_DATA
     row = rows + h + 1 + j * (w + 1)
     p = (reals[rows + j + 1] - reals[rows + j]) * (reals[row + i + 1] - reals[row + i])
