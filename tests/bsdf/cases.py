@@ -43,7 +43,7 @@ class Model:
         self.leaves = {k: getattr(self.p, k) for k in self.params}
         self.norm = getattr(self.module, "NORM", {})
         self.transmissive = getattr(self.module, "TRANSMISSIVE", False)
-        self.smooth, self.delta = name in SMOOTH, name in DELTA
+        self.smooth, self.delta = getattr(self.module, "HAS_SMOOTH", True), getattr(self.module, "HAS_DELTA", False)
         if self.smooth:
             self.eval, self.pdf = self.module.eval(self.p, WI, WO), self.module.pdf(self.p, WI, WO)
         if self.delta:

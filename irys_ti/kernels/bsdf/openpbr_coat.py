@@ -26,7 +26,7 @@ def internal_reflection(e: Expr) -> Expr:
         return out
 
     c = FITS["internal"]
-    return minimum(select(e > 0.0, polynomial(c["denser"], e), polynomial(c["thinner"], -e)), 1.0)
+    return minimum(select(e < 0.0, polynomial(c["thinner"], -e), polynomial(c["denser"], e)), 1.0)
 
 
 def darkening(p, coat: Interface, mirror: Expr, base_albedo: Expr, base_mirror: Expr) -> Expr:

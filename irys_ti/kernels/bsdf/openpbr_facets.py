@@ -116,6 +116,13 @@ def disk_of_normal(f: Facets, h, cos_i: Expr) -> Disk:
     return Disk(cap[0] * scale, cap[1] * scale, (1.0 - cap[2]) / wide)
 
 
+def disk_of_facing(f: Facets) -> Disk:
+    """q of the visible normal whose cap point is wi itself: it leans to wi."""
+    x, y, z = f.stretched
+    wide = 1.0 + z
+    return Disk(x / wide, y / wide, (1.0 - z) / wide)
+
+
 def visible(f: Facets, q: Disk) -> Visible:
     """The visible normal at the disk point q."""
     x, y, z = f.stretched
@@ -123,13 +130,10 @@ def visible(f: Facets, q: Disk) -> Visible:
     depth = q.r2 * wide
     scale = safe_sqrt(wide * (2.0 - depth))
     m = (x + q.x * scale, y + q.y * scale, wide - depth)
-    # m is the sum of two unit vectors, so wi . h |v| = slope (stretched . m) = slope |m|^2 / 2, for v the normal
-    # unstretched. Round surfaces need no more of h than its height.
-    half = 0.5 * inner(m, m)
     v = (m[0] * f.alpha[0], m[1] * f.alpha[1], m[2])
     inverse = 1.0 / sqrt(inner(v, v) + TINY * TINY)
     h = tuple(c * inverse for c in v)
-    cos_i = f.slope * half * inverse
+    cos_i = inner(f.wi, h)
     r = mirrored(f.wi, h, cos_i)
     # G2 / G1 = r_z (wi_z + S_i) / (r_z S_i + wi_z S_r), and S_r - r_z = spread / (S_r + r_z).
     wide = spread(r, f.alpha)

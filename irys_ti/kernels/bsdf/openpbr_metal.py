@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from irys_ti.graph import Expr, maximum, minimum, power, sqrt
+from irys_ti.graph import Expr, maximum, power, select, sqrt
 from irys_ti.kernels.bsdf.openpbr_fits import FITS
 
 EDGE = 1.0 / 7.0
@@ -22,8 +22,8 @@ def metal(p) -> Metal:
     normal = p.base_weight * p.base_color
     edge = normal + (1.0 - normal) * (1.0 - EDGE) ** 5
     dip = edge * (1.0 - p.specular_color) * (1.0 / (EDGE * (1.0 - EDGE) ** 6))
-    # Of a metal, weights above 1 would make light.
-    return Metal(normal, dip, minimum(p.specular_weight, 1.0))
+    # Of a metal, weights above 1 would make light; at 1 the derivative is that from below.
+    return Metal(normal, dip, select(p.specular_weight > 1.0, 1.0, p.specular_weight))
 
 
 def reflectance(m: Metal, mu: Expr) -> Expr:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from irys_ti.graph import Expr, clamp, component, constant, dot, maximum, mean, select, vec3
-from irys_ti.graph.expr import is_zero
+from irys_ti.graph import Expr, clamp, component, constant, dot, mean, minimum, safe_sqrt, select
 from irys_ti.kernels.bsdf import fresnel, ggx
 from irys_ti.kernels.bsdf import openpbr_facets as facets
 from irys_ti.kernels.bsdf import openpbr_fuzz as fuzz
@@ -20,6 +19,8 @@ from irys_ti.kernels.bsdf.warp import cosine_hemisphere
 
 FLOOR = 0.02
 FAILED = (1.0, 0.0, 0.0)
+# Stands for a visible normal in the middle of them all: the mean height of the cap, and no lean.
+MIDDLE = facets.Disk(constant(0.0), constant(0.0), constant(0.5))
 
 
 def chances(s: Surface) -> dict[str, Expr]:
@@ -33,15 +34,20 @@ def chances(s: Surface) -> dict[str, Expr]:
         coat = s.coat_share * s.coat_reflectance(mu)
         weights["coat"] = through * coat
         through = through * (1.0 - coat)
-    lost = metal.lost(s.facets.alpha)
+    typical = facets.visible(s.facets, MIDDLE)
+    lost = typical.lost
     mirrored = again = under = refracted = constant(0.0)
     if s.has_opaque or s.has_translucent:
-        bare = mean(s.bare(mu))
+        bare = mean(_bare(s, typical.cos_i))
         mirrored = s.dielectric_share * bare * mean(s.tint)
         if s.has_translucent:
-            passed = s.translucent_share * (1.0 - bare) * mean(transmission.tint(p))
-            refracted, under = passed * (1.0 - lost), passed * lost
             again = s.translucent_share * bare * lost
+            # Where these normals reflect all, rougher ones do not: as many as are shadowed, about.
+            refracted = (s.translucent_share * (1.0 - bare) + again) * mean(transmission.tint(p))
+            facing = facets.visible(s.facets, facets.disk_of_facing(s.facets))
+            leaves = fresnel.refracted_cosine_squared(facing.cos_i, s.eta) > 0.0
+            shadowed = mean(select(leaves, transmission.lost_refracted(s.facets, facing, s.eta), 0.5))
+            refracted, under = refracted * (1.0 - shadowed), refracted * shadowed
         if s.has_opaque:
             entered = s.opaque_share * (1.0 - bare) * mean(s.diffuse_albedo())
             if _wall_transmits(s):
@@ -49,7 +55,7 @@ def chances(s: Surface) -> dict[str, Expr]:
                 under, entered = under + entered * turned, entered * (1.0 - turned)
             again = again + entered
     if s.has_metal:
-        bright = s.metal_share * mean(metal.reflectance(s.metal, mu))
+        bright = s.metal_share * mean(metal.reflectance(s.metal, typical.cos_i))
         mirrored, again = mirrored + bright * (1.0 - lost), again + bright * lost
     weights["mirror"], weights["cosine"] = through * mirrored, through * again
     if s.has_translucent:
@@ -59,6 +65,16 @@ def chances(s: Surface) -> dict[str, Expr]:
     total = sum(weights.values(), constant(FLOOR * len(weights)))
     scale = 1.0 / total
     return {k: (w + FLOOR) * scale for k, w in weights.items()}
+
+
+def _bare(s: Surface, middle: Expr) -> Expr:
+    """About the dielectric base's reflectance. From inside, where it jumps to 1, by three cosines on normals: the
+    mean one, one in the middle of the visible ones and one that leans to wi."""
+    if not s.has_translucent:
+        return s.bare(middle)
+    mu = s.wi.z
+    lean = (s.facets.alpha[0] + s.facets.alpha[1]) * safe_sqrt(1.0 - mu * mu)
+    return (s.bare(mu) + s.bare(middle) + s.bare(minimum(mu + lean, 1.0))) * (1.0 / 3.0)
 
 
 def pdf(s: Surface, wo: Expr) -> Expr:
@@ -118,8 +134,5 @@ def _refracted(s: Surface, u: Expr, rest: Expr) -> Expr:
     fine = (t.z < 0.0) & (fresnel.refracted_cosine_squared(cos_i, eta) > 0.0)
     sheet = facets.sample_mirror(s.sheet_facets, u)
     t = select(s.thin, facets.below(sheet), t)
-    return select(select_condition(s.thin, sheet.z > 0.0, fine), t, constant(FAILED))
-
-
-def select_condition(c: Expr, a: Expr, b: Expr) -> Expr:
-    return (c & a) | (~c & b)
+    fine = (s.thin & (sheet.z > 0.0)) | (~s.thin & fine)
+    return select(fine, t, constant(FAILED))

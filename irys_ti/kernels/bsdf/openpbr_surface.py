@@ -99,7 +99,9 @@ class Surface:
         if self.has_metal:
             out.metal = metal.reflectance(self.metal, cosine)
             if under is not None:
-                out.metal = out.metal + p.thin_film_weight * (film.on_metal(out.metal, under) - out.metal)
+                # The film is outside: a metal seen from inside is bare.
+                covered = select(self.inside, 0.0, p.thin_film_weight)
+                out.metal = out.metal + covered * (film.on_metal(out.metal, under) - out.metal)
         if self.has_translucent:
             r, t = transmission.sheet(p, out.opaque, cosine, self.sheet_eta)
             out.translucent = select(self.thin, r, out.opaque)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from irys_ti.graph import Expr, constant, maximum, select, vec3
+from irys_ti.graph import Expr, constant, select, vec3
 from irys_ti.graph.expr import is_zero
 from irys_ti.kernels.bsdf import openpbr_diffuse as diffuse
 from irys_ti.kernels.bsdf import openpbr_fuzz as fuzz
@@ -60,7 +60,8 @@ def _glossy(s: Surface, wo: Expr, above: Expr, passes: bool) -> tuple[Expr, Disk
     m = mirror(s.facets, wo)
     cos_i, q = m.cos_i, disk_of_normal(s.facets, m.h, m.cos_i)
     if not s.has_translucent:
-        return s.reflected(s.split(cos_i)) * m.value, q
+        value = s.reflected(s.split(cos_i)) * m.value
+        return (select(above, value, 0.0) if passes else value), q
     r = transmission.refraction(s.facets, s.eta, wo)
     q_under = disk_of_normal(s.facets, r.h, r.cos_i)
     through = mirror(s.sheet_facets, below(wo))
@@ -119,7 +120,8 @@ def _diffuse(s: Surface, wo: Expr, entered: Expr, passes: bool) -> tuple[Expr, E
 
     def lobe(linear, squared):
         albedo = linear * (1.0 - e.missing) + squared * e.missing
-        return maximum(entered * albedo + even * (linear * single + squared * double - albedo), 0.0)
+        value = entered * albedo + even * (linear * single + squared * double - albedo)
+        return select(value < 0.0, 0.0, value)
 
     linear, squared = first * rho, first * p.base_weight * diffuse.bounces(e, p.base_color)
     if sss is None:
