@@ -8,7 +8,6 @@ import defusedxml.ElementTree as ElementTree
 import numpy as np
 
 from irys_ti.kernels import bsdf
-from irys_ti.kernels.bsdf import openpbr_variants
 from irys_ti.kernels.bsdf.openpbr_params import PARAMS
 from tests.bsdf.cases import Model, full, model
 
@@ -70,7 +69,7 @@ def preset(path: Path) -> dict:
 def version(values: dict) -> tuple[Model, dict]:
     """(the smallest version that renders these values, all of its parameters)."""
     plain = {k: float(v) if np.ndim(v) == 0 else v for k, v in values.items()}
-    (name,) = bsdf.specialise([("openpbr", plain, ())])
+    ((name, _),) = bsdf.versions("openpbr", [(plain, ())])
     m = model(name)
     return m, complete(m, values)
 
@@ -106,5 +105,3 @@ def albedo(m: Model, p: dict, wi: np.ndarray, n: int, rng) -> tuple[np.ndarray, 
         weight[delta] = value / chance[:, None]
     return weight.mean(0), weight.std(0) / np.sqrt(len(wo))
 
-
-ALL_LOBES = frozenset(openpbr_variants.LOBES) - {"thin_walled"}

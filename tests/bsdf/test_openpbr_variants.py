@@ -1,7 +1,5 @@
 """OpenPBR's smaller versions: which lobes a material needs, and that a version says what the whole model says."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -81,15 +79,14 @@ def test_a_version_says_what_the_model_says(name):
 def test_one_wavelength_at_a_time(name):
     """eval_one with scalars is a component of eval."""
     m, p = version(MATERIALS[name])
-    leaves = {k: g.leaf(f"one.{k}") for k in [*m.params, "lambdas"]}
-    one = m.module.eval_one(SimpleNamespace(**leaves), WI, WO)
-    assert one.shape == ()
+    assert m.one.shape == ()
     rng = np.random.default_rng(1)
     wi, wo = sphere(rng, 50, True), sphere(rng, 50)
     (want,) = m.run([m.eval], p, wi, wo)
     for k in range(4):
-        values = {leaves[n]: v[k] if np.ndim(v) else v for n, v in p.items()} | {leaves["lambdas"]: WAVELENGTHS[k]}
-        (got,) = g.evaluate([one], values | {WI: wi, WO: wo})
+        at = p | {"lambdas": WAVELENGTHS}
+        values = {leaf: at[n][k] if np.ndim(at[n]) else at[n] for n, leaf in m.ones.items()}
+        (got,) = g.evaluate([m.one], values | {WI: wi, WO: wo})
         np.testing.assert_allclose(got, want[:, k], rtol=1e-9, atol=1e-13)
 
 
@@ -135,7 +132,7 @@ def test_thin_and_thick_share_by_a_flag():
     assert union(a, b) == {"opaque", "any_walls"} and "geometry_thin_walled" in make(union(a, b)).PARAMS
 
 
-def test_specialise_registers_versions():
-    kinds = bsdf.specialise([("diffuse", {}, ()), ("openpbr", {"fuzz_weight": 1.0}, ()), ("openpbr", {}, ())])
-    assert kinds[0] == "diffuse" and kinds[1] == "openpbr[opaque,fuzz]" and kinds[2] == "openpbr[opaque]"
-    assert all(k in bsdf.BSDFS for k in kinds)
+def test_versions_are_found_by_name():
+    ((name, version_),) = bsdf.versions("openpbr", [({"fuzz_weight": 1.0}, ())])
+    assert name == "openpbr[opaque,fuzz]" and bsdf.find(name) is version_ and name not in bsdf.BSDFS
+    assert bsdf.versions("diffuse", [({}, ())]) == [("diffuse", bsdf.BSDFS["diffuse"])]

@@ -17,7 +17,7 @@ A BSDF is a module, or any object, with
 - with ``NEEDS_LAMBDAS = True``: ``p.lambdas``, the four wavelengths in nm, beside the parameters;
 - with ``interior_index(p)``: the index below the surface over that above, where it has no ``int_ior``;
 - with ``RECIPROCAL = False``: eval is not the same both ways;
-- with ``variants(materials)``: smaller versions of itself, by what each material uses (see ``specialise``);
+- with ``variants(materials)``: smaller versions of itself, by what each material uses (see ``versions``);
 - with ``eval_one(p, wi, wo)``: the same value with p's spectra as scalars, for code that loops over wavelengths.
 
 wi points to the previous vertex, wo to the next; both are unit vectors, local, with z the shading
@@ -47,25 +47,6 @@ def register(name: str, module) -> None:
     BSDFS[name] = module
 
 
-def specialise(materials: list) -> list[str]:
-    """The kind to compile each material with; versions that are new join BSDFS.
-
-    materials: (kind, values, wanted), with values by parameter name (defaults may be left out) and the names of
-    the parameters whose gradient is asked for. Kinds without ``variants`` stay what they are.
-    """
-    out = [kind for kind, _, _ in materials]
-    for kind in dict.fromkeys(out):
-        if hasattr(BSDFS[kind], "variants"):
-            at = [i for i, m in enumerate(materials) if m[0] == kind]
-            for i, (name, version) in zip(at, BSDFS[kind].variants([materials[i][1:] for i in at]), strict=True):
-                BSDFS.setdefault(name, version)
-                out[i] = name
-    return out
-
-
-__all__ = ["BSDFS", "LAMBDAS", "Sample", "parameters", "register", "specialise"]
-
-
 _versions: dict = {}
 
 
@@ -85,3 +66,6 @@ def versions(kind: str, materials: list) -> list:
 def find(name: str):
     """The module of a kind, or of a version that ``versions`` has named."""
     return _versions[name] if name in _versions else BSDFS[name]
+
+
+__all__ = ["BSDFS", "LAMBDAS", "Sample", "find", "parameters", "register", "versions"]
