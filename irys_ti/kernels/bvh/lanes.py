@@ -55,26 +55,15 @@ def box_lane(nodes: ti.template(), base, lane, o, inv, t_max, width: ti.template
 
 
 @ti.func
-def product(a, b, keep, lanes: ti.template()):
-    """a * b, rounded before it is used further.
-
-    GPU compilers make a * b - c * d one fused operation, in which only one product is rounded: then the two sides
-    of an edge see different numbers and rays slip between them. A selection that is only known at run time stands
-    in the way. CPUs' code is not fused, and stays without it.
-    """
-    p = a * b
-    if ti.static(lanes == 1):
-        p = ti.select(keep, p, 0.0)
-    return p
-
-
-@ti.func
-def triangle_lane(blocks: ti.template(), at, lane, lanes: ti.template(), shear, origin, keep):
+def triangle_lane(blocks: ti.template(), at, lane, lanes: ti.template(), shear, origin):
     """Watertight ray-triangle test (Woop, Benthin and Wald, JCGT 2013): (hit, t, u, v).
 
     at: where the first corner's coordinates begin, in the order of the ray's axes. Two triangles that share
     an edge see the same number for it up to its sign, so no ray slips between them; a ray exactly through an
-    edge hits both. keep: true, but not to the compiler's knowledge (see ``product``).
+    edge hits both.
+
+    That holds where a * b - c * d rounds both products. GPU compilers fuse it and round one, so that the two sides
+    of an edge may see different numbers; there (one lane) an edge reaches as far as that rounding.
     """
     ax = blocks[at[0] + lane] - origin[0]
     ay = blocks[at[1] + lane] - origin[1]
@@ -88,9 +77,9 @@ def triangle_lane(blocks: ti.template(), at, lane, lanes: ti.template(), shear, 
     ax, ay = ax - shear[0] * az, ay - shear[1] * az
     bx, by = bx - shear[0] * bz, by - shear[1] * bz
     cx, cy = cx - shear[0] * cz, cy - shear[1] * cz
-    wa = product(cx, by, keep, lanes) - product(cy, bx, keep, lanes)
-    wb = product(ax, cy, keep, lanes) - product(ay, cx, keep, lanes)
-    wc = product(bx, ay, keep, lanes) - product(by, ax, keep, lanes)
+    wa = cx * by - cy * bx
+    wb = ax * cy - ay * cx
+    wc = bx * ay - by * ax
     det = wa + wb + wc
     low = ti.select(wa < wb, wa, wb)
     low = ti.select(wc < low, wc, low)
@@ -98,6 +87,12 @@ def triangle_lane(blocks: ti.template(), at, lane, lanes: ti.template(), shear, 
     high = ti.select(wc > high, wc, high)
     # Bitwise: ``or`` and ``and`` branch, and a loop with a branch is not vectorised.
     hit = ((low >= 0.0) | (high <= 0.0)) & (det != 0.0)
+    if ti.static(lanes == 1):
+        reach = ti.max(ti.max(ti.abs(ax), ti.abs(ay)), ti.max(ti.abs(bx), ti.abs(by)))
+        reach = ti.max(reach, ti.max(ti.abs(cx), ti.abs(cy)))
+        # At most a thousandth of the triangle: one without area must not reach anywhere.
+        slack = ti.min(2.0**-23 * reach * reach, 2.0**-10 * ti.abs(det))
+        hit = hit | ((det > 0.0) & (low >= -slack)) | ((det < 0.0) & (high <= slack))
     scale = 1.0 / ti.select(hit, det, 1.0)
     t = (wa * az + wb * bz + wc * cz) * shear[2] * scale
     return hit, t, wb * scale, wc * scale

@@ -31,7 +31,6 @@ def intersect_narrow(
     best_t, best_prim, best_inst = ti.cast(t_max, float), -1, -1
     best_u, best_v = 0.0, 0.0
     # No entry distances: culling by them what is popped gains nothing here.
-    keep = ints[0] >= 0  # an offset: always true, which no compiler can know
     ray_o, ray_d = o, d
     inv, axes, shear, origin = ray_constants(o, d)
     inst, below = -1, 0  # the instance that the ray is in, and the stack's height under it
@@ -72,7 +71,7 @@ def intersect_narrow(
                     inv, axes, shear, origin = ray_constants(o, d)
         elif kind == 0:
             for block in range(start, last):
-                hit, t, u, v = triangle_lane(blocks, block * BLOCK_REALS[2] + axes, 0, 1, shear, origin, keep)
+                hit, t, u, v = triangle_lane(blocks, block * BLOCK_REALS[2] + axes, 0, 1, shear, origin)
                 prim = block_prims[block]
                 if hit & (t > 0.0) and closer(t, prim, inst, best_t, best_prim, best_inst):
                     best_t, best_prim, best_u, best_v, best_inst = t, prim, u, v, inst

@@ -75,7 +75,7 @@ def intersect_wide(
                     mask = 0
                     at = start * BLOCK_REALS[8] + lanes * axes
                     for k in range(lanes):
-                        hit, t, u, v = triangle_lane(blocks, at, k, lanes, shear, origin, True)
+                        hit, t, u, v = triangle_lane(blocks, at, k, lanes, shear, origin)
                         lane_t[k], lane_u[k], lane_v[k] = t, u, v
                         mask |= ti.select(hit & (t > 0.0) & (t <= best_t), 1 << k, 0)
                     if mask != 0:
