@@ -50,6 +50,15 @@ def test_gradient_in_ten_lines(tmp_path, capsys):
     assert pictures(tmp_path) == {"image.png", "d_image_by_red.png"}
 
 
+def test_match_material(tmp_path, capsys):
+    ((_, labels, found, true, bars),) = load("match_material").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert labels == ["base_color[r]", "base_color[g]", "base_color[b]", "specular_roughness"]
+    assert np.abs(found - true).max() < 0.05  # it starts 0.3 and 0.15 away
+    assert ((bars > 1e-3) & (bars < 0.05)).all()
+    assert "covariance (J' S^-1 J)^-1" in capsys.readouterr().out
+    assert "found_against_true.png" in pictures(tmp_path)
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_every_example_has_the_usual_arguments(path):
     """And shows its help without a display."""
