@@ -10,7 +10,6 @@ import numpy as np
 
 from .api import render
 from .errors import SceneError
-from .interrupt import RenderInterrupted
 from .io.images import WRITES, linear_to_srgb, srgb_to_linear, write_image
 from .io.materialx import load_materials
 from .io.openpbr import Imported
@@ -47,12 +46,7 @@ def balls(materials: list[Imported], size: int, spp: int, seed: int = 1, progres
                 progress(i / len(materials), imported.material.id)
             imported.light(ball)
             ball.material = material.id
-            try:
-                image = render(scene, spp, seed)
-            except RenderInterrupted:
-                raise
-            except SceneError as error:
-                raise SceneError(imported.material.id, str(error)) from None
+            image = render(scene, spp, seed)
             made.append(Ball(imported.material.id, image))
     except KeyboardInterrupt:
         raise SheetInterrupted(made, len(materials)) from None
