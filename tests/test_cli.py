@@ -91,7 +91,10 @@ def test_commands_that_live_elsewhere(monkeypatch):
     """``check`` and ``selftest`` add their own arguments and give the exit code."""
     for name in ("check", "selftest"):
         seen = []
-        fake = SimpleNamespace(add_arguments=lambda p: p.add_argument("--deep", type=int), main=lambda a: seen.append(a.deep) or 1)
+        fake = SimpleNamespace(
+            add_arguments=lambda p: p.add_argument("--deep", type=int),
+            main=lambda a, seen=seen: seen.append(a.deep) or 1,
+        )
         monkeypatch.setattr(cli, "import_module", lambda *_, fake=fake: fake)
         assert run(name, "--deep", 3) == 1 and seen == [3]
 

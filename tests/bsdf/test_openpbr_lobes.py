@@ -201,7 +201,7 @@ def eon(sigma, rho):
 def test_eon_is_reciprocal_and_keeps_energy():
     f, albedo = eon(A, B)
     e = diffuse.eon(WO, A)
-    swapped = [x for x in diffuse.shape(e, WI)]
+    swapped = list(diffuse.shape(e, WI))
     back = B * swapped[0] + diffuse.bounces(e, B) * swapped[1]
     rng = np.random.default_rng(3)
     values = {WI: sphere(rng, 500, True), WO: sphere(rng, 500, True), A: rng.random(500), B: rng.random(500)}

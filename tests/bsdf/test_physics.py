@@ -5,7 +5,7 @@ import pytest
 
 from irys_ti import graph as g
 from irys_ti.kernels.bsdf import BSDFS, fresnel
-from tests.bsdf.cases import DELTA, SMOOTH, Model, model, direction, incident, seed_of, sphere
+from tests.bsdf.cases import DELTA, SMOOTH, Model, direction, incident, model, seed_of, sphere
 from tests.helpers import chi2
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.bsdf.cases import DELTA, NAMES, SMOOTH, model, incident, seed_of
+from tests.bsdf.cases import DELTA, NAMES, SMOOTH, incident, model, seed_of
 from tests.helpers import chi2
 
 N = 200_000

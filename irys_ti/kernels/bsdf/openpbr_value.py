@@ -76,8 +76,7 @@ def _glossy(s: Surface, wo: Expr, above: Expr, passes: bool) -> tuple[Expr, Disk
 
 def _scattered(s: Surface, wo: Expr, v, split, through: Expr, passes: bool) -> Expr:
     """What leaves over a cosine lobe, by pi / |cos theta_o|: diffuse light, and light that met the microsurface again."""
-    p, again = s.p, v.lost
-    out = ZERO
+    again, out = v.lost, ZERO
     if s.has_metal:
         bounces = metal.later_bounces(s.metal, metal.lost(s.facets.alpha))
         out = out + s.metal_share * split.metal * bounces * again * through

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from irys_ti.errors import SceneError
 from irys_ti.graph import Expr, Param, leaf
 
-
 LAMBDAS = leaf("lambdas", (4,))
 
 

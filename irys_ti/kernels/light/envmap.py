@@ -6,8 +6,8 @@ up and the last one straight down (Mitsuba 3's layout), so that the poles need n
 
 from irys_ti.graph import Param
 from irys_ti.graph.lowering import sincos
-from irys_ti.kernels.layout import LIGHT_DATA, LIGHT_HEIGHT, LIGHT_REALS, LIGHT_WIDTH
 from irys_ti.kernels.frame import affine_transposed, affine_vector
+from irys_ti.kernels.layout import LIGHT_DATA, LIGHT_HEIGHT, LIGHT_REALS, LIGHT_WIDTH
 from irys_ti.runtime import ti
 
 CLASS = "environment"
