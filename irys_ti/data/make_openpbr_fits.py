@@ -20,7 +20,7 @@ from scipy.optimize import least_squares, minimize
 
 
 def walk(mu: float, roughness: float, n: int, rng) -> np.ndarray:
-    """Directions (k, 3) in which k of n walks leave the fibre layer upward again; they enter at cosine mu, towards -x."""
+    """Directions (k, 3) in which k of n walks leave the fibre layer upward; they enter at cosine mu, towards -x."""
     scale = np.array([1.0, 1.0, roughness * roughness])
     d = np.tile([-np.sqrt(1.0 - mu * mu), 0.0, -mu], (n, 1))
     depth, left = np.zeros(n), []

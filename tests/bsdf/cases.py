@@ -87,8 +87,9 @@ class Model:
             return wo, np.full(len(wo), delta)
         return tuple(self.run([self.sample.wo, delta], p, wi, u=u))
 
-    def settings(self, n: int = 2) -> list[dict]:
-        """The defaults, then n random settings inside the ranges; each flag takes both values."""
+    def settings(self, n: int | None = None) -> list[dict]:
+        """The defaults, then n random settings inside the ranges (2; of a large model 1); flags alternate."""
+        n = n or (1 if len(self.params) > 16 else 2)
         rng = np.random.default_rng(seed_of(self.name))
         out = [{k: full(q, q.default) for k, q in self.params.items()}]
         for i in range(n):

@@ -59,7 +59,7 @@ class Visible(NamedTuple):
 
 
 def alphas(r4: Expr, anisotropy: Expr) -> tuple:
-    """(alpha_t, alpha_b) for a fourth power of the roughness: the specification's, and SMOOTHEST added in quadrature."""
+    """(alpha_t, alpha_b) for a fourth power of the roughness, as specified, SMOOTHEST added in quadrature."""
     b = 1.0 - anisotropy
     t2 = r4 * (2.0 / (1.0 + b * b))
     floor = SMOOTHEST * SMOOTHEST
@@ -102,7 +102,7 @@ def mirror(f: Facets, wo: Expr) -> Mirror:
 
 
 def disk_of_cosine(wo: Expr) -> Disk:
-    """q of the cosine lobe: wo's footprint, turned about, so that a normal that leans to wi goes with a wo that leans away."""
+    """q of the cosine lobe: wo's footprint, turned about: a normal that leans to wi goes with a wo that leans away."""
     return Disk(-wo.x, -wo.y, wo.x * wo.x + wo.y * wo.y)
 
 

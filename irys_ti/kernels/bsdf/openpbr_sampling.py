@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 
 from irys_ti.graph import Expr, clamp, component, constant, dot, mean, minimum, safe_sqrt, select
+from irys_ti.graph.expr import is_zero
 from irys_ti.kernels.bsdf import fresnel, ggx
 from irys_ti.kernels.bsdf import openpbr_facets as facets
 from irys_ti.kernels.bsdf import openpbr_fuzz as fuzz
 from irys_ti.kernels.bsdf import openpbr_metal as metal
 from irys_ti.kernels.bsdf import openpbr_transmission as transmission
 from irys_ti.kernels.bsdf.openpbr_surface import Surface
-from irys_ti.kernels.bsdf.openpbr_value import _wall_transmits
 from irys_ti.kernels.bsdf.warp import cosine_hemisphere
 
 FLOOR = 0.02
@@ -38,19 +38,21 @@ def chances(s: Surface) -> dict[str, Expr]:
     lost = typical.lost
     mirrored = again = under = refracted = constant(0.0)
     if s.has_opaque or s.has_translucent:
-        bare = mean(_bare(s, typical.cos_i))
-        mirrored = s.dielectric_share * bare * mean(s.tint)
+        opaque, translucent = _reflected(s, typical.cos_i)
+        tint = mean(s.tint)
+        mirrored = s.opaque_share * opaque * tint
         if s.has_translucent:
-            again = s.translucent_share * bare * lost
+            mirrored = mirrored + s.translucent_share * translucent * tint
+            again = s.translucent_share * translucent * lost
             # Where these normals reflect all, rougher ones do not: as many as are shadowed, about.
-            refracted = (s.translucent_share * (1.0 - bare) + again) * mean(transmission.tint(p))
+            refracted = (s.translucent_share * (1.0 - translucent) + again) * mean(transmission.tint(p))
             facing = facets.visible(s.facets, facets.disk_of_facing(s.facets))
             leaves = fresnel.refracted_cosine_squared(facing.cos_i, s.eta) > 0.0
             shadowed = mean(select(leaves, transmission.lost_refracted(s.facets, facing, s.eta), 0.5))
             refracted, under = refracted * (1.0 - shadowed), refracted * shadowed
         if s.has_opaque:
-            entered = s.opaque_share * (1.0 - bare) * mean(s.diffuse_albedo())
-            if _wall_transmits(s):
+            entered = s.opaque_share * (1.0 - opaque) * mean(s.diffuse_albedo())
+            if s.wall_transmits:
                 turned = select(s.thin, 0.5 * p.subsurface_weight * (1.0 + p.subsurface_scatter_anisotropy), 0.0)
                 under, entered = under + entered * turned, entered * (1.0 - turned)
             again = again + entered
@@ -60,21 +62,29 @@ def chances(s: Surface) -> dict[str, Expr]:
     weights["mirror"], weights["cosine"] = through * mirrored, through * again
     if s.has_translucent:
         weights["refract"] = through * refracted
-    if s.has_translucent or _wall_transmits(s):
+    if s.has_translucent or s.wall_transmits:
         weights["under"] = through * under
     total = sum(weights.values(), constant(FLOOR * len(weights)))
     scale = 1.0 / total
     return {k: (w + FLOOR) * scale for k, w in weights.items()}
 
 
-def _bare(s: Surface, middle: Expr) -> Expr:
-    """About the dielectric base's reflectance. From inside, where it jumps to 1, by three cosines on normals: the
-    mean one, one in the middle of the visible ones and one that leans to wi."""
+def _reflected(s: Surface, middle: Expr) -> tuple[Expr, Expr]:
+    """About the reflectance of the opaque and of the translucent base, on average over wavelengths.
+
+    By the cosine on a visible normal in the middle; where there is an inside, at whose critical angle the
+    reflectance jumps to 1, also by that on the mean normal and on one that leans to wi.
+    """
+    mu, cosines = s.wi.z, [middle]
+    if s.has_translucent:
+        lean = (s.facets.alpha[0] + s.facets.alpha[1]) * safe_sqrt(1.0 - mu * mu)
+        cosines = [mu, minimum(mu + lean, 1.0)] + (cosines if is_zero(s.p.thin_film_weight) else [])
+    parts = [s.split(c) for c in cosines]
+    share = 1.0 / len(parts)
+    opaque = mean(sum((x.opaque for x in parts[1:]), parts[0].opaque)) * share
     if not s.has_translucent:
-        return s.bare(middle)
-    mu = s.wi.z
-    lean = (s.facets.alpha[0] + s.facets.alpha[1]) * safe_sqrt(1.0 - mu * mu)
-    return (s.bare(mu) + s.bare(middle) + s.bare(minimum(mu + lean, 1.0))) * (1.0 / 3.0)
+        return opaque, opaque
+    return opaque, mean(sum((x.translucent for x in parts[1:]), parts[0].translucent)) * share
 
 
 def pdf(s: Surface, wo: Expr) -> Expr:

@@ -48,6 +48,10 @@ class Surface:
         self.has_metal, self.has_opaque = not is_zero(self.metal_share), not is_zero(self.opaque_share)
         self.has_translucent = not is_zero(self.translucent_share)
         self.has_subsurface = self.has_opaque and not is_zero(p.subsurface_weight)
+        solid = self.thin.op == "const" and not self.thin.attr
+        # A thin wall with subsurface scattering lets light through its opaque base.
+        self.wall_transmits = self.has_subsurface and not solid
+        self.all_above = solid and not self.has_translucent
 
         self.interface = fresnel.base_interface(p)
         self.metal = metal.metal(p)
@@ -144,7 +148,7 @@ class Surface:
         if not self.has_coat:
             return constant(1.0)
         inward, outward = coat.path(p, self.wi.z), coat.path(p, abs(wo.z))
-        if not self.has_translucent and self.thin.op == "const" and not self.thin.attr:
+        if self.all_above:
             return power(p.coat_color, inward + outward)
         leaves = (self.inside & (wo.z < 0.0)) | (~self.inside & (wo.z > 0.0))
         path = select(self.inside, 0.0, inward) + select(leaves, outward, 0.0)

@@ -27,7 +27,7 @@ ZERO = constant(0.0)
 def value(s: Surface, wo: Expr) -> Expr:
     """The smooth value times |cos theta_o|, opacity apart; wo in the frame of s.wi, which is above."""
     p, lit = s.p, s.wi.z > 0.0
-    passes = s.has_translucent or _wall_transmits(s)
+    passes = s.has_translucent or s.wall_transmits
     above, under = wo.z > 0.0, wo.z < 0.0
     q = disk_of_cosine(wo)
     v = visible(s.facets, q)
@@ -50,11 +50,6 @@ def value(s: Surface, wo: Expr) -> Expr:
     return select(lit & (above | under) if passes else lit & above, total, ZERO)
 
 
-def _wall_transmits(s: Surface) -> bool:
-    """Whether the opaque base lets light through: a thin wall with subsurface scattering."""
-    return s.has_subsurface and not (s.thin.op == "const" and not s.thin.attr)
-
-
 def _glossy(s: Surface, wo: Expr, above: Expr, passes: bool) -> tuple[Expr, Disk]:
     """The base's single reflection above, refraction or passage through the sheet below; and its disk point."""
     m = mirror(s.facets, wo)
@@ -75,7 +70,7 @@ def _glossy(s: Surface, wo: Expr, above: Expr, passes: bool) -> tuple[Expr, Disk
 
 
 def _scattered(s: Surface, wo: Expr, v, split, through: Expr, passes: bool) -> Expr:
-    """What leaves over a cosine lobe, by pi / |cos theta_o|: diffuse light, and light that met the microsurface again."""
+    """What leaves over a cosine lobe, by pi / |cos theta_o|: diffuse light, and what met the microsurface again."""
     again, out = v.lost, ZERO
     if s.has_metal:
         bounces = metal.later_bounces(s.metal, metal.lost(s.facets.alpha))
@@ -103,7 +98,7 @@ def _diffuse(s: Surface, wo: Expr, entered: Expr, passes: bool) -> tuple[Expr, E
     """
     p = s.p
     rho = p.base_weight * p.base_color
-    through_wall = _wall_transmits(s)
+    through_wall = s.wall_transmits
     sss = p.subsurface_weight * p.subsurface_color if s.has_subsurface else None
     first = 1.0 - p.subsurface_weight
     if is_zero(p.base_diffuse_roughness):
