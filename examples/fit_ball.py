@@ -64,7 +64,7 @@ def main(argv=None) -> dict[str, np.ndarray]:
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")
     truth = {"metal.alpha": ROUGHNESS, "metal.specular_reflectance": gold_colour()}
-    target = it.render(ball_scene(ROUGHNESS, gold_colour(), size), spp=64 if args.quick else 256, seed=1000)
+    target = it.render(ball_scene(ROUGHNESS, gold_colour(), size), spp=64 if args.quick else 512, seed=1000)
 
     began = time.perf_counter()
     scene = ball_scene(0.6, [0.5, 0.5, 0.5], size)

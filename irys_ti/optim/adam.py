@@ -19,7 +19,7 @@ class Adam:
     beta2: gradients shrink by orders of magnitude on the way.
     """
 
-    def __init__(self, beta1: float = 0.7, beta2: float = 0.95):
+    def __init__(self, beta1: float = 0.5, beta2: float = 0.9):
         if not (0 <= beta1 < 1 and 0 <= beta2 < 1):
             raise ValueError(f"beta1 {beta1} and beta2 {beta2} must be in [0, 1)")
         self.beta1, self.beta2 = beta1, beta2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-LAST_RATE = 0.2  # the last step's length, as a fraction of the first ones'
-WARM = 0.4  # fraction of the steps that keep the full length
-TAIL = 0.4  # fraction of the steps whose iterates are averaged
+LAST_RATE = 0.1  # the last step's length, as a fraction of the first ones'
+WARM = 0.2  # fraction of the steps that keep the full length
+TAIL = 0.5  # fraction of the steps whose iterates are averaged
 
 
 def rate(step: int, steps: int) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LEARNING_RATE = 0.04  # of a parameter's range, per step
+LEARNING_RATE = 0.05  # of a parameter's range, per step
 LEARNING_RATE_UNBOUNDED = 0.1  # of a parameter's size, where it has no upper bound
 MARGIN = 1e-3  # scalars keep this fraction of their range from its ends, where densities degenerate
 
