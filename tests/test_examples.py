@@ -62,7 +62,7 @@ def test_match_material(tmp_path, capsys):
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_every_example_has_the_usual_arguments(path):
     """And shows its help without a display."""
-    env = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+    env = {k: v for k, v in os.environ.items() if k != "DISPLAY"} | {"PYTHONPATH": str(EXAMPLES.parent)}
     command = [sys.executable, str(path), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=SECONDS, check=True)
     assert all(option in done.stdout for option in ("--arch", "--quick", "--out"))
