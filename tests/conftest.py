@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run: a change is judged by what it does. Drop the profile to search for new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 

@@ -97,10 +97,7 @@ def _emit(e: Expr, memo: dict):
         # On vectors of f64 Taichi computes atan2 in f32 without saying so.
         pairs = [[_at(a, x, i) for a, x in zip(e.args, args, strict=True)] for i in range(e.shape[0])]
         return expr_init(ti.Vector([ti.atan2(y, x) for y, x in pairs]))
-    out = expr_init(TAICHI[e.op](*args))
-    if e.shape and not out.is_tensor():  # all arguments were scalars in the end
-        out = expr_init(ti.Vector([out] * e.shape[0]))
-    return out
+    return expr_init(TAICHI[e.op](*args))
 
 
 # pi / 2 in parts; the first two have few bits, so that small multiples of them are exact in f32.

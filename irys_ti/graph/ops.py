@@ -296,6 +296,8 @@ def select(cond, a, b) -> Expr:
         a = a.args[1]
     if b.op == "select" and b.args[0] is cond:
         b = b.args[2]
+    if shape and not (cond.shape or a.shape or b.shape):  # only the value that was dropped had components
+        return broadcast(select(cond, a, b), shape)
     if cond.shape == () and (parts := _by_parts(lambda x, y: select(cond, x, y), a, b)) is not None:
         return parts
     return node("select", (cond, a, b), shape)

@@ -29,6 +29,8 @@ def test_simplifications():
     assert g.constant(2.0) * 3.0 is g.constant(6.0)
     assert g.select(X < Y, X, X) is X
     assert g.select(~(X < Y), X, Y) is g.select(X < Y, Y, X)
+    # Dropping a branch with components leaves a value that still has them.
+    assert g.select(X < Y, g.select(X < Y, X, V), 0.0) is g.broadcast(g.select(X < Y, X, 0.0), (3,))
     assert g.total(X * S) is X * g.total(S)
     assert (X * 0.0 + S * 0.0).shape == (4,)
 
