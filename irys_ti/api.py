@@ -66,7 +66,7 @@ class Parameters(MutableMapping):
 
     def differentiable(self) -> list[str]:
         """Paths that have a gradient."""
-        return [p for p, s in self._slots().items() if s.param.differentiable]
+        return [p for p, s in self._slots().items() if not s.why_no_gradient]
 
 
 def parameters(scene: Scene) -> Parameters:

@@ -187,6 +187,20 @@ def test_the_index_of_smooth_glass_declines_and_says_so(f32):
     assert "metal.int_ior" not in it.parameters(scene).differentiable()
 
 
+@pytest.mark.parametrize("thin", [0.0, 1.0])
+def test_a_parameter_without_effect_in_its_material_declines(thin, f32):
+    """OpenPBR's subsurface anisotropy acts on thin walls alone: elsewhere it is refused, not answered with zero."""
+    scene, path = gold_ball(), "metal.subsurface_scatter_anisotropy"
+    values = {"subsurface_weight": 0.8, "geometry_thin_walled": thin}
+    scene.materials[1] = it.Material("metal", "openpbr", values)
+    assert (path in it.parameters(scene).differentiable()) == bool(thin)
+    if not thin:
+        with pytest.raises(it.MissingGradientError, match="medium inside"):
+            it.backward(scene, np.ones((32, 32, 3)), 1, params=[path])
+    else:
+        assert it.backward(scene, np.ones((32, 32, 3)), 8, params=[path])[path] != 0.0
+
+
 def test_an_option_has_no_gradient_and_says_so(f32):
     with pytest.raises(it.MissingGradientError, match="metal.separable"):
         it.backward(gold_ball(), np.ones((32, 32, 3)), 1, params=["metal.separable"])

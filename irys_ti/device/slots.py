@@ -38,6 +38,15 @@ class Slot:
         return self.owner.values.get(self.name, self.param.default)
 
     @property
+    def why_no_gradient(self) -> str:
+        """Why there is no derivative by this parameter; empty where there is one."""
+        if not self.param.differentiable:
+            return self.param.why_not or "it is an option, not a quantity"
+        module = BSDFS.get(self.owner.kind) if isinstance(self.owner, Material) else None
+        ask = getattr(module, "why_no_gradient", None)
+        return ask(self.name, self.owner.values) if ask else ""
+
+    @property
     def unbounded(self) -> bool:
         return self.param.kind == "spectrum"
 
@@ -147,6 +156,5 @@ def find(slots: dict[str, Slot], path: str, file: str) -> Slot:
 
 def require_gradient(slot: Slot, file: str) -> None:
     """Refuse a parameter without a derivative, rather than answer zero."""
-    if not slot.param.differentiable:
-        reason = slot.param.why_not or "it is an option, not a quantity"
-        raise MissingGradientError(f"{file}: parameter '{slot.path}' has no gradient: {reason}")
+    if slot.why_no_gradient:
+        raise MissingGradientError(f"{file}: parameter '{slot.path}' has no gradient: {slot.why_no_gradient}")

@@ -13,6 +13,8 @@ A BSDF is a module, or any object, with
   probability of a wo that ``sample`` made with delta true. A lobe whose value is 0 keeps a probability
   above 0, so that its derivative is seen;
 - with ``HAS_SMOOTH = False``: no ``eval`` and ``pdf``;
+- optional ``why_no_gradient(name, values)``: why a parameter that has a derivative elsewhere has none in a
+  material with these values ("" where it has one), so that a gradient is refused rather than zero;
 - with ``TRANSMISSIVE = True``: wo may lie below the surface;
 - with ``NEEDS_LAMBDAS = True``: ``p.lambdas``, the four wavelengths in nm, beside the parameters;
 - with ``interior_index(p)``: the index below the surface over that above, where it has no ``int_ior``;

@@ -21,6 +21,15 @@ TRANSMISSIVE = True
 NEEDS_LAMBDAS = True
 RECIPROCAL = False  # albedo scaling and the fuzz are not; the single lobes are
 
+
+def why_no_gradient(name: str, values: dict) -> str:
+    """Why a parameter has no derivative in a material with these values; empty where it has one."""
+    walls = values.get("geometry_thin_walled", 0.0)
+    if name == "subsurface_scatter_anisotropy" and isinstance(walls, (int, float)) and walls <= 0.5:
+        return "of a thick material it belongs to the medium inside, which the surface alone renders without"
+    return ""
+
+
 FLOOR = 0.01  # of the chance to pass straight through, and of that not to
 
 
