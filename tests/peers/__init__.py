@@ -1,0 +1,1 @@
+"""Scenes that another renderer draws too, and what it made of them."""
