@@ -62,4 +62,7 @@ CAMERA_TO_WORLD, CAMERA_TAN, CAMERA_ASPECT, CAMERA_POINT, CAMERA_NEAR, CAMERA_ST
 RECORD_TOTAL, RECORD_LOW = 0, 4  # radiance of the four wavelengths, a two-float sum
 RECORD_ONE_ZERO = 8  # radiance that exactly one zero factor keeps away
 RECORD_WEIGHT = 12  # derivative of the loss by the path's radiance
-RECORD_STRIDE = 16
+RECORD_END = 16  # number of the path's vertices up to the last that a light shone on
+RECORD_LIT = 17  # one bit for each of the first vertices: its light sample was visible
+RECORD_STRIDE = 18
+LIT_BITS = 24  # a whole number of this many bits is exact in f32

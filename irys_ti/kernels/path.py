@@ -43,11 +43,14 @@ from irys_ti.kernels.layout import (
     LIGHT_KIND,
     LIGHT_N,
     LIGHT_VALUES,
+    LIT_BITS,
     MATERIAL_FLAGS,
     MATERIAL_KIND,
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
+    RECORD_END,
+    RECORD_LIT,
     RECORD_LOW,
     RECORD_ONE_ZERO,
     RECORD_STRIDE,
@@ -151,8 +154,15 @@ def trace_paths(
             d_L = zero4  # FORWARD: the derivative of L
             prev_pdf, prev_delta = 0.0, 1
             depth, alive = 0, 1
-            sig, decisions = ti.u32(1), ti.u32(2)
+            sig, decisions = fold_real(ti.u32(1), lambdas[0]), ti.u32(2)
+            # The signature up to the last vertex that a light shone on. Nothing beyond it reaches the film: the
+            # replay stops there, and takes the first vertices' visibility from pass 0.
+            seen, decided, end, lit_bits = sig, decisions, 0, 0
             if ti.static(config.mode != PRIMAL):
+                if replay:
+                    end = ti.cast(record[lane * RECORD_STRIDE + RECORD_END], ti.i32)
+                    lit_bits = ti.cast(record[lane * RECORD_STRIDE + RECORD_LIT], ti.i32)
+                    alive = ti.select(end > 0, 1, 0)
                 for k in range(4):
                     if not replay:
                         record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] = 0.0
@@ -174,7 +184,7 @@ def trace_paths(
                 light_factor = ti.Vector([0.0, 0.0])
                 light_pdf, light_delta = 0.0, 0
                 d_light = ti.Vector([0.0, 0.0, 1.0])
-                for ray in range(2):
+                for ray in range(ti.select(replay and depth < LIT_BITS, 1, 2)):
                     t, prim, bu, bv, inst = intersect(
                         reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, ray,
                         config.kinds, config.width, stack, stack_t,
@@ -228,6 +238,12 @@ def trace_paths(
                                 for k in ti.static(range(3)):
                                     light_w[SAMPLED, k] = w_nee[k]
                                 light_uv[SAMPLED, 0], light_uv[SAMPLED, 1] = uv_light[0], uv_light[1]
+                if ti.static(config.mode != PRIMAL):
+                    if depth < LIT_BITS:
+                        if replay:
+                            lit = (lit_bits >> depth) & 1
+                        else:
+                            lit_bits |= lit << depth
                 decisions = fold(decisions, lit)
 
                 # --- the surface's parameters, a direction, and the BSDF's value for light and next vertex
@@ -288,6 +304,9 @@ def trace_paths(
                         L, low = two_sum(L, alone * factor * Le)
                         L_low += low
                         if ti.static(config.mode != PRIMAL):
+                            seen, decided = sig, decisions
+                            if not replay:
+                                end = depth + 1
                             for k in ti.static(range(4)):
                                 light_up[which, k] = alone[k] * factor[k]
                                 if zeros[k] == 1 and not replay:
@@ -340,7 +359,7 @@ def trace_paths(
                             T /= survive
                         else:
                             alive = 0
-                    if largest == 0.0:
+                    if largest == 0.0 or (replay and depth == end):
                         alive = 0
                     wo = ti.Vector([wo_of[NEXT, 0], wo_of[NEXT, 1], wo_of[NEXT, 2] * flip])
                     d = to_world(wo, s, b, ns).normalized()
@@ -364,12 +383,14 @@ def trace_paths(
                     for k in range(4):
                         record[lane * RECORD_STRIDE + RECORD_TOTAL + k] = L[k]
                         record[lane * RECORD_STRIDE + RECORD_LOW + k] = L_low[k]
+                    record[lane * RECORD_STRIDE + RECORD_END] = ti.cast(end, float)
+                    record[lane * RECORD_STRIDE + RECORD_LIT] = ti.cast(lit_bits, float)
             if ti.static(config.mode == REVERSE):
-                sig = fold_real(sig, out[0] + out[1] + out[2] + out[3])
+                seen = fold_real(seen, out[0] + out[1] + out[2] + out[3])
                 at = 4 * lane
                 if not replay:
-                    signature[at], signature[at + 1] = sig, decisions
+                    signature[at], signature[at + 1] = seen, decided
                 else:
-                    signature[at + 2], signature[at + 3] = sig, decisions
-                    if signature[at] != sig:
+                    signature[at + 2], signature[at + 3] = seen, decided
+                    if signature[at] != seen:
                         ti.atomic_add(acc[MISMATCHES], ti.u32(1))
