@@ -260,11 +260,13 @@ class DeviceScene:
     def unit(self, slot: Slot, bound: float) -> float:
         """Units per 1 of a slot's deposits: a power of two, from declared bounds and max|d_image| alone.
 
-        A deposit as large as the bound makes 2^36 units; it may be 2^20 times larger before it saturates, and
-        2^36 times smaller before it is lost.
+        A deposit as large as the bound makes 2^31 units, so that nearly all touch the low word alone; it may be 2^25
+        times larger before it saturates, and 2^31 times smaller before it is lost. The reference tier, whose deposits
+        have more digits, keeps 2^36.
         """
         scale = bound * (1.0 if slot.owner.kind in LIGHTS else self.lights.brightness)
-        return 2.0 ** float(np.clip(36 - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
+        digits = 31 if runtime.real_dtype() is np.float32 else 36
+        return 2.0 ** float(np.clip(digits - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
 
     # -- kernels ------------------------------------------------------------------------------------------
 

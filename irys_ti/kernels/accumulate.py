@@ -1,9 +1,9 @@
 """Exact sums: every deposit is an integer, so no order of adding can change a bit (design decision D5).
 
 An accumulator is two sums of magnitudes, of positive and of negative deposits, 96 bits each in three u32
-words. The word that was there, which the atomic add returns, tells the carry; it reaches the third word so
-seldom that a deposit costs two atomics, as two words would, while the range cannot be outgrown: deposits
-below 2^56 units, 2^40 of them. docs/design/exact_sums.md gives the reasons.
+words. The word that was there, which the atomic add returns, tells the carry; upper words are touched so seldom
+that a deposit costs one atomic, while the range cannot be outgrown: deposits below 2^56 units, 2^40 of them.
+docs/design/exact_sums.md gives the reasons.
 """
 
 from irys_ti.runtime import ti
