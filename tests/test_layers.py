@@ -26,7 +26,7 @@ LAYERS = [
     {"cli", "preview"},
 ]
 SIBLINGS = ["kernels.bsdf", "kernels.light", "kernels.medium", "kernels.geometry"]  # never import each other
-TAICHI_IMPORTERS = {"runtime", "graph.lowering"}
+TAICHI_IMPORTERS = {"runtime", "graph.lowering", "graph.literals"}
 # Names that the package's front door loads on first use, from any layer.
 LAZY = {"__init__"}
 

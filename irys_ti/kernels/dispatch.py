@@ -9,7 +9,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from irys_ti.graph import jvp, leaf, lower, vjp
-from irys_ti.graph.lowering import element
+from irys_ti.graph.lowering import component_of, element
 from irys_ti.kernels import bsdf
 from irys_ti.kernels.bsdf.registry import LAMBDAS, parameters
 from irys_ti.kernels.light import LIGHTS
@@ -57,16 +57,22 @@ def light_graphs(name: str) -> SimpleNamespace:
 
 
 def _bind(leaves, rows) -> dict:
-    """Leaf -> Taichi value, from a matrix with one row of four numbers a parameter."""
-    return {
-        leaf_: ti.Vector([element(rows, j, k) for k in range(4)]) if leaf_.shape else element(rows, j, 0)
-        for j, leaf_ in enumerate(leaves)
-    }
+    """Leaf -> what makes its Taichi value, from a matrix with one row of four numbers a parameter."""
+
+    def read(j, shape):
+        return lambda: ti.Vector([element(rows, j, k) for k in range(4)]) if shape else element(rows, j, 0)
+
+    return {leaf_: read(j, leaf_.shape) for j, leaf_ in enumerate(leaves)}
 
 
-def _four(value, shape):
-    """A parameter's derivative as a row of four: a scalar's stands in the first place."""
-    return value if shape else ti.Vector([value, 0.0, 0.0, 0.0])
+def width(declared, j: int) -> int:
+    """Numbers in the row of the j-th declared parameter: four, or one for a scalar."""
+    return 4 if list(declared.values())[j].shape else 1
+
+
+def _parts(value, shape) -> list:
+    """The numbers of a derivative: one for each wavelength, or one."""
+    return [component_of(value, k) for k in range(4)] if shape else [value]
 
 
 def lower_sample(name, rows, wi, u, lambdas):
@@ -87,11 +93,11 @@ def lower_eval(name, part, rows, wi, wo, lambdas):
 
 
 def lower_eval_vjp(name, part, rows, wi, wo, upstream, lambdas):
-    """Derivative rows of every parameter."""
+    """Derivatives by every parameter, each the list of its row's numbers."""
     g = bsdf_graphs(name)
     env = {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
     out = lower(getattr(g, part + "_vjp"), env)
-    return [_four(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
+    return [_parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
 
 
 def lower_eval_jvp(name, part, rows, tangent_rows, wi, wo, lambdas):
@@ -108,10 +114,10 @@ def lower_emit(name, rows, w):
 
 
 def lower_emit_vjp(name, rows, w, upstream):
-    """Derivative rows of a light's parameters."""
+    """Derivatives by a light's parameters, each the list of its row's numbers."""
     g = light_graphs(name)
     out = lower(g.vjp, {**_bind(g.leaves, rows), WO: w, UPSTREAM: upstream})
-    return [_four(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
+    return [_parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
 
 
 def lower_emit_jvp(name, rows, tangent_rows, w):

@@ -12,6 +12,7 @@ one zero factor is summed apart, and belongs to that vertex alone.
 Directions: ``wi`` points to the previous vertex, ``wo`` to the next. What a ray hit is never differentiated.
 """
 
+from irys_ti.graph import literals
 from irys_ti.kernels import rng
 from irys_ti.kernels.accumulate import MISMATCHES
 from irys_ti.kernels.adjoint import (
@@ -113,6 +114,7 @@ def trace_paths(
     ``seed`` only to show that replay then fails.
     """
     for lane in range(n_pixels * n_samples):
+        literals.declare()
         pixel = pixel0 + lane // n_samples
         sample = sample0 + lane - (lane // n_samples) * n_samples
         group, index = sample - (sample // n_groups) * n_groups, sample // n_groups

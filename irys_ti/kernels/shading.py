@@ -4,6 +4,7 @@ Parameters travel as rows of four numbers, one per wavelength; a plain number st
 Each function asks for the kind at run time and holds the code of the kinds that the scene has.
 """
 
+from irys_ti.kernels.bsdf import find
 from irys_ti.kernels.dispatch import (
     PARTS,
     has,
@@ -15,6 +16,7 @@ from irys_ti.kernels.dispatch import (
     lower_eval_vjp,
     lower_sample,
     n_params,
+    width,
 )
 from irys_ti.kernels.layout import H_VALUES, VALUE_GRAD, VALUE_STRIDE
 from irys_ti.kernels.light import LIGHTS
@@ -68,7 +70,7 @@ def eval_bsdf_vjp(kind, rows: ti.template(), wi, wo, delta, upstream, d_rows: ti
                     if delta == ti.static(part):
                         found = lower_eval_vjp(name, PARTS[part], rows, wi, wo, upstream, lambdas)
                         for j in ti.static(range(n_params(name))):
-                            for k in ti.static(range(4)):
+                            for k in ti.static(range(width(find(name).PARAMS, j))):
                                 d_rows[j, k] += found[j][k]
 
 
@@ -102,7 +104,7 @@ def emitted_vjp(kind, rows: ti.template(), w, upstream, d_rows: ti.template(), a
         if kind == ti.static(index):
             found = lower_emit_vjp(name, rows, w, upstream)
             for j in ti.static(range(len(LIGHTS[name].PARAMS))):
-                for k in ti.static(range(4)):
+                for k in ti.static(range(width(LIGHTS[name].PARAMS, j))):
                     d_rows[at + j, k] += found[j][k]
 
 
