@@ -91,6 +91,7 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
     device = compiled(scene)
     device.set_channels(response())
     pool = np.zeros(device.mirror_reals.size)
+    device.mark_lights(list(tangents))
     for slot in check_paths(device, list(tangents)):
         t = np.asarray(tangents[slot.path], np.float64)
         if t.size != 1 and t.shape != slot.encoded.host.shape:

@@ -245,10 +245,15 @@ class DeviceScene:
             at = self.materials_at + i * layout.MATERIAL_STRIDE + layout.MATERIAL_FLAGS
             flag = layout.WANTED if id(m) in wanted else 0
             self.mirror_ints[at] = (self.mirror_ints[at] & ~layout.WANTED) | flag
-        self.lights.want(self, wanted)
+        self.lights.want(self, paths)
         self.wanted = tuple(paths)
         self.upload_head()
         return n
+
+    def mark_lights(self, paths: list[str]) -> None:
+        """Tell the lights which of their parameters a derivative is by."""
+        self.lights.want(self, paths)
+        self.upload_head()
 
     def scale_deposits(self, bound: float) -> None:
         """Choose the units of the wanted gradients for the largest |d_image| (design decision D5)."""

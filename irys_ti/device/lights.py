@@ -7,8 +7,10 @@ import numpy as np
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
 from irys_ti.kernels.light import LIGHTS
-from irys_ti.scene import Light, Scene, Texture
+from irys_ti.scene import Light, Scene
 from irys_ti.spectral.cie import integrate_product, wavelengths, xyz, y_integral
+
+from . import environment
 
 UNIFORM = 0.1  # share of selection that ignores power, so that a light of power 0 still gets its derivative
 
@@ -47,18 +49,13 @@ class LightTable:
         kinds = list(LIGHTS)
         records = np.zeros((max(1, len(self.lights)), layout.LIGHT_STRIDE), np.int64)
         entries, self.entry_light, self.entry_share, first_entry = [], [], [], []
-        self.tables = {}
+        self.to_local_at, self.data_at = [], []
         self._placed = [np.array(x.to_world, np.float64) for x in self.lights]
         for i, light in enumerate(self.lights):
-            m = np.linalg.inv(self._placed[i])
-            data, width, height = m[:3].reshape(-1), 0, 0
-            if light.kind == "envmap":
-                pixels = _pixels(light)
-                height, width = pixels.shape[:2]
-                data = np.r_[data, np.zeros(height + 1 + height * (width + 1))]
-            at = reals.add(data)
-            if light.kind == "envmap":
-                self.tables[i] = at + layout.LIGHT_DATA
+            kept, width, height = environment.size(light)
+            at = reals.add(np.zeros(layout.LIGHT_DATA + kept))
+            self.to_local_at.append(at)
+            self.data_at.append(at + layout.LIGHT_DATA)
             records[i] = (
                 kinds.index(light.kind), first[id(light)], len(LIGHTS[light.kind].PARAMS), -1, at, width, height, 0,
             )
@@ -72,9 +69,11 @@ class LightTable:
                     self.entry_light.append(i)
                     self.entry_share.append(a / total if total > 0 else 0.0)
             else:
-                entries.append((i, -1))
-                self.entry_light.append(i)
-                self.entry_share.append(1.0)
+                parts = getattr(LIGHTS[light.kind], "PARTS", 1)
+                for part in range(parts):
+                    entries.append((i, part))
+                    self.entry_light.append(i)
+                    self.entry_share.append(1.0 / parts)
         self.records = records
         self.records_at = h[layout.H_LIGHTS] = ints.add(records)
         h[layout.H_ENTRIES] = ints.add(np.array(entries or [(0, -1)], np.int64))
@@ -93,12 +92,19 @@ class LightTable:
             mean = {}
             for name in LIGHTS[light.kind].PARAMS:
                 mean[name] = _mean(device.by_path[f"{light.id}.{name}"])
+            at = self.to_local_at[i]
+            device.mirror_reals[at : at + layout.LIGHT_DATA] = environment.orientation(light, mean)
+            if light.kind == "sky":
+                powers[i], bright = self._write_sky(device, i, mean)
+                peak = max(peak, bright)
+                continue
             area = self.geometry.areas(self.shapes[i])[1].sum() if i < len(self.shapes) else 0.0
             powers[i] = max(0.0, LIGHTS[light.kind].power(mean, light, area, radius))
             falloff = 1.0 / radius**2 if light.kind in ("point", "spot") else 1.0
             peak = max(peak, float(np.abs(device.by_path[self._main(light)].encoded.host).max()) * falloff)
             if light.kind == "envmap":
-                self._write_environment(device, i)
+                numbers = environment.of_map(light)
+                device.mirror_reals[self.data_at[i] : self.data_at[i] + numbers.size] = numbers
         self.brightness = peak if peak > 0 else 1.0
         if len(self.lights):
             share = np.full(len(powers), 1.0 / len(powers))
@@ -112,10 +118,12 @@ class LightTable:
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
 
-    def want(self, device, owners: set) -> None:
-        """Mark the lights whose gradients are asked for."""
+    def want(self, device, paths) -> None:
+        """Mark the lights whose gradients are asked for, and those of which a part moves with a parameter asked for."""
         for i, light in enumerate(self.lights):
-            self.records[i, layout.LIGHT_WANTED] = int(id(light) in owners)
+            names = {p[len(light.id) + 1 :] for p in paths if p.startswith(f"{light.id}.")}
+            rides = names & set(getattr(LIGHTS[light.kind], "RIDES", ()))
+            self.records[i, layout.LIGHT_WANTED] = int(bool(names)) | (layout.RIDING if rides else 0)
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
 
@@ -128,40 +136,15 @@ class LightTable:
         """Path of the light's first parameter: what it emits."""
         return f"{light.id}.{next(iter(LIGHTS[light.kind].PARAMS))}"
 
-    def _write_environment(self, device, i: int) -> None:
-        pixels = _pixels(self.lights[i])
-        h, w = pixels.shape[:2]
-        weight = cell_means(pixels.mean(2))
-        # A black texel has a derivative too: keep a floor.
-        weight = weight + 0.05 * max(weight.mean(), 1e-12) * np.sin(np.pi * (np.arange(h) + 0.5) / h)[:, None]
-        rows = np.r_[0.0, np.cumsum(weight.sum(1))]
-        cells = np.c_[np.zeros(h), np.cumsum(weight, 1)]
-        table = np.r_[rows / rows[-1], (cells / cells[:, -1:]).reshape(-1)]
-        device.mirror_reals[self.tables[i] : self.tables[i] + table.size] = table
-
-
-def cell_means(pixels: np.ndarray) -> np.ndarray:
-    """Mean of the interpolated image (h, w) times sin(theta) over each of h by w equal cells of the sphere's map.
-
-    Texels are centred in their columns; rows lie at the ends of the cells' range (kernels/light/envmap.py).
-    """
-    h, parts = len(pixels), 8
-    theta = (np.arange(h * parts) + 0.5) / (h * parts)
-    y = theta * (h - 1)
-    low = np.minimum(y.astype(int), max(h - 2, 0))
-    rows = np.zeros((h * parts, h))
-    at = np.arange(h * parts)
-    np.add.at(rows, (at, low), 1 - (y - low))
-    np.add.at(rows, (at, np.minimum(low + 1, h - 1)), y - low)
-    rows = (rows * np.sin(np.pi * theta)[:, None]).reshape(h, parts, h).mean(1)
-    across = 0.75 * pixels + 0.125 * (np.roll(pixels, 1, 1) + np.roll(pixels, -1, 1))
-    return rows @ across
-
-
-def _pixels(light: Light) -> np.ndarray:
-    """An environment's pixels; one pixel where it has no texture."""
-    value = light.values.get("radiance")
-    return np.asarray(value.pixels, np.float64) if isinstance(value, Texture) else np.ones((1, 1, 1))
+    def _write_sky(self, device, i: int, values: dict) -> tuple[float, float]:
+        """What a sky keeps, and the shares of its two parts; returns (its power, its brightness)."""
+        numbers, (sky, sun), peak = environment.of_sky(values)
+        device.mirror_reals[self.data_at[i] : self.data_at[i] + numbers.size] = numbers
+        sky, sun = sky * values["sky_scale"], sun * values["sun_scale"]
+        total = sky + sun
+        share = float(np.clip(sun / total if total > 0 else 0.5, environment.LEAST, environment.MOST))
+        self.entry_share[self.entry_light == i] = 1 - share, share
+        return total * np.pi * self.geometry.radius**2, max(peak * values["sky_scale"], sun)
 
 
 def _mean(slot) -> float:

@@ -8,7 +8,6 @@ emitted value, the throughput that carries it.
 
 from irys_ti.kernels.emitter import light_record
 from irys_ti.kernels.layout import (
-    LIGHT_KIND,
     LIGHT_N,
     LIGHT_VALUES,
     LIGHT_WANTED,
@@ -102,7 +101,7 @@ def adjoint_of_lights(
                 for k in ti.static(range(4)):
                     up[k] = light_up[which, k] * record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
                 lookup_rows(reals, reals, ints, first, n, lambdas, uv, light_rows, config, False)
-                emitted_vjp(ints[light + LIGHT_KIND], light_rows, w, up, d_rows, at, config)
+                emitted_vjp(reals, ints, light, light_rows, w, up, d_rows, at, lambdas, config)
 
 
 @ti.func
@@ -158,7 +157,7 @@ def tangent_of_lights(
             rows, t_rows = ti.Matrix.zero(float, config.light_rows, 4), ti.Matrix.zero(float, config.light_rows, 4)
             lookup_rows(reals, reals, ints, first, n, lambdas, uv, rows, config, False)
             lookup_rows(reals, tangents, ints, first, n, lambdas, uv, t_rows, config, True)
-            d_Le = emitted_jvp(ints[light + LIGHT_KIND], rows, t_rows, w, config)
+            d_Le = emitted_jvp(reals, ints, light, rows, t_rows, w, lambdas, config)
             for k in ti.static(range(4)):
                 d_L[k] += light_up[which, k] * d_Le[k]
     return d_L

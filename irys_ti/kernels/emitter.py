@@ -1,5 +1,6 @@
 """All lights together: choosing one, sampling a direction to it, and the density of having done so."""
 
+from irys_ti.kernels.config import PRIMAL
 from irys_ti.kernels.frame import affine_vector
 from irys_ti.kernels.geometry import GEOMETRIES
 from irys_ti.kernels.layout import (
@@ -13,11 +14,15 @@ from irys_ti.kernels.layout import (
     LIGHT_REALS,
     LIGHT_SHAPE,
     LIGHT_STRIDE,
+    LIGHT_WANTED,
+    RIDING,
     SHAPE_FIRST_PRIM,
     SHAPE_KIND,
 )
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.runtime import ti
+
+ALONE = 1e12  # density told of directions that light sampling alone accounts for
 
 
 @ti.func
@@ -79,11 +84,18 @@ def sample_light(reals: ti.template(), ints: ti.template(), ref, u, u_choice, co
                             pdf = pmf * pdf_area * squared / cosine
                 elif ti.static(LIGHTS[name].CLASS == "delta"):
                     d, distance, factor = LIGHTS[name].sample(reals, ints, light, ref, radius)
+                    if ti.static(hasattr(LIGHTS[name], "uv")):
+                        uv = LIGHTS[name].uv(reals, ints, light, d)
                     pdf, delta = pmf, 1
                 else:
-                    d, density = LIGHTS[name].sample(reals, ints, light, u)
+                    d, density = LIGHTS[name].sample(reals, ints, light, prim, u)
                     uv = LIGHTS[name].uv(reals, ints, light, d)
                     pdf, distance = pmf * density, 4.0 * radius
+                    if ti.static(n_parts(name) > 1):
+                        pdf += pdf_parts(reals, ints, i_light, light, prim, d, name)
+                    if ti.static(config.mode != PRIMAL and hasattr(LIGHTS[name], "RIDES")):
+                        if (ints[light + LIGHT_WANTED] & RIDING) != 0:
+                            delta = LIGHTS[name].rides(reals, ints, light, d)
     return i_light, d, distance, pdf, factor, delta, uv
 
 
@@ -127,9 +139,35 @@ def pdf_environment(reals: ti.template(), ints: ti.template(), i_light, d, confi
     for index, name in ti.static(config.lights):
         if ti.static(LIGHTS[name].CLASS == "environment"):
             if kind == ti.static(index):
-                pdf = LIGHTS[name].pdf(reals, ints, light, d)
+                if ti.static(n_parts(name) > 1):
+                    pdf = pdf_parts(reals, ints, i_light, light, -1, d, name)
+                else:
+                    pdf = LIGHTS[name].pdf(reals, ints, light, 0, d)
+                    pdf *= entry_pmf(reals, ints, ints[ints[H_ENTRY_OF_LIGHT] + i_light])
                 uv = LIGHTS[name].uv(reals, ints, light, d)
-    return pdf * entry_pmf(reals, ints, ints[ints[H_ENTRY_OF_LIGHT] + i_light]), uv
+                if ti.static(config.mode != PRIMAL and hasattr(LIGHTS[name], "RIDES")):
+                    if (ints[light + LIGHT_WANTED] & RIDING) != 0:
+                        if LIGHTS[name].rides(reals, ints, light, d) == 1:
+                            pdf = ALONE
+    return pdf, uv
+
+
+def n_parts(name: str) -> int:
+    """Number of entries that an environment has in the selection table."""
+    return getattr(LIGHTS[name], "PARTS", 1)
+
+
+@ti.func
+def pdf_parts(
+    reals: ti.template(), ints: ti.template(), i_light, light, without, d, name: ti.template()
+):
+    """Density of a direction over an environment's parts, their choice included, but for one of them."""
+    pdf = 0.0
+    first = ints[ints[H_ENTRY_OF_LIGHT] + i_light]
+    for part in range(n_parts(name)):
+        if part != without:
+            pdf += entry_pmf(reals, ints, first + part) * LIGHTS[name].pdf(reals, ints, light, part, d)
+    return pdf
 
 
 @ti.func

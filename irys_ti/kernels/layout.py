@@ -52,6 +52,7 @@ TWO_SIDED, WANTED, SMOOTH, TRANSMISSIVE = 1, 2, 4, 8
 # --- ints: one light
 LIGHT_STRIDE = 8
 LIGHT_KIND, LIGHT_VALUES, LIGHT_N, LIGHT_SHAPE, LIGHT_REALS, LIGHT_WIDTH, LIGHT_HEIGHT, LIGHT_WANTED = range(8)
+RIDING = 2  # bit of LIGHT_WANTED: a parameter that moves a part of the light is asked for
 # LIGHT_REALS: to_local (3 x 4, row major), then what the kind keeps (an environment's distribution)
 LIGHT_DATA = 12
 

@@ -41,7 +41,6 @@ from irys_ti.kernels.layout import (
     H_RR_DEPTH,
     H_SHAPES,
     H_SPHERE,
-    LIGHT_KIND,
     LIGHT_N,
     LIGHT_VALUES,
     LIT_BITS,
@@ -65,6 +64,7 @@ from irys_ti.kernels.layout import (
     TWO_SIDED,
     WANTED,
 )
+from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
 from irys_ti.kernels.surface import offset_point, surface_at
@@ -297,7 +297,7 @@ def trace_paths(
                             reals, reals, ints, ints[light + LIGHT_VALUES], ints[light + LIGHT_N], lambdas, at_uv,
                             light_rows, config, False,
                         )  # fmt: skip
-                        Le = emitted(ints[light + LIGHT_KIND], light_rows, w, config)
+                        Le = emitted(reals, ints, light, light_rows, w, lambdas, config)
                         factor = T * light_factor[which]
                         if which == SAMPLED:
                             L_sampled = Le * light_factor[SAMPLED]
@@ -321,6 +321,13 @@ def trace_paths(
                             reals, ints, record, d_rows, number_of, lane, lit, light_of, light_w, light_uv, light_up,
                             light_rows, lambdas, config,
                         )  # fmt: skip
+                        if ti.static(len(riders(config)) > 0):
+                            if lit == 1:
+                                adjoint_of_riding(
+                                    reals, ints, record, d_rows, lane, light_of[SAMPLED], light_w, light_rows,
+                                    alone * T * light_factor[SAMPLED], kind, rows, wi, wo_of, flip, s, b, ns, lambdas,
+                                    config,
+                                )  # fmt: skip
                         if on_surface == 1 and (flags & WANTED) != 0:
                             adjoint_of_bsdf(
                                 ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
@@ -334,6 +341,13 @@ def trace_paths(
                         d_L += tangent_of_lights(
                             reals, ints, tangents, lit, light_of, light_w, light_uv, light_up, lambdas, config
                         )
+                        if ti.static(len(riders(config)) > 0):
+                            if lit == 1:
+                                d_L += tangent_of_riding(
+                                    reals, ints, tangents, light_of[SAMPLED], light_w, light_uv,
+                                    alone * T * light_factor[SAMPLED], kind, rows, wi, wo_of, flip, s, b, ns, lambdas,
+                                    config,
+                                )  # fmt: skip
                         if on_surface == 1:
                             d_L += tangent_of_bsdf(
                                 reals, ints, tangents, record, lane, material, rows, wi, wo_of, f, delta, lit,

@@ -8,18 +8,21 @@ from irys_ti.kernels.bsdf import find
 from irys_ti.kernels.dispatch import (
     PARTS,
     has,
+    has_table,
     lower_emit,
     lower_emit_jvp,
     lower_emit_vjp,
     lower_eval,
     lower_eval_jvp,
     lower_eval_vjp,
+    lower_place,
     lower_sample,
     n_params,
     width,
 )
-from irys_ti.kernels.layout import H_VALUES, VALUE_GRAD, VALUE_STRIDE
+from irys_ti.kernels.layout import H_VALUES, LIGHT_KIND, VALUE_GRAD, VALUE_STRIDE
 from irys_ti.kernels.light import LIGHTS
+from irys_ti.kernels.tabulated import from_table, from_table_jvp, from_table_vjp
 from irys_ti.kernels.values import deposit, lookup
 from irys_ti.runtime import ti
 
@@ -88,33 +91,53 @@ def eval_bsdf_jvp(kind, rows: ti.template(), t_rows: ti.template(), wi, wo, delt
 
 
 @ti.func
-def emitted(kind, rows: ti.template(), w, config: ti.template()):
-    """Emitted value of a light towards w."""
+def emitted(
+    reals: ti.template(), ints: ti.template(), light, rows: ti.template(), w, lambdas, config: ti.template()
+):
+    """Emitted value of the light at ``light`` towards w."""
     value = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    kind = ints[light + LIGHT_KIND]
     for index, name in ti.static(config.lights):
         if kind == ti.static(index):
-            value = lower_emit(name, rows, w)
+            if ti.static(has_table(name)):
+                value = from_table(reals, ints, light, lower_place(name, rows, w), lambdas, name, False)
+            else:
+                value = lower_emit(name, rows, w)
     return value
 
 
 @ti.func
-def emitted_vjp(kind, rows: ti.template(), w, upstream, d_rows: ti.template(), at, config: ti.template()):
+def emitted_vjp(
+    reals: ti.template(), ints: ti.template(), light, rows: ti.template(), w, upstream, d_rows: ti.template(), at, lambdas,
+    config: ti.template(),
+):  # fmt: skip
     """Add the derivatives of the emitted value to the rows from ``at`` on."""
+    kind = ints[light + LIGHT_KIND]
     for index, name in ti.static(config.lights):
         if kind == ti.static(index):
-            found = lower_emit_vjp(name, rows, w, upstream)
-            for j in ti.static(range(len(LIGHTS[name].PARAMS))):
-                for k in ti.static(range(width(LIGHTS[name].PARAMS, j))):
-                    d_rows[at + j, k] += found[j][k]
+            if ti.static(has_table(name)):
+                from_table_vjp(reals, ints, light, rows, w, upstream, d_rows, at, lambdas, name)
+            else:
+                found = lower_emit_vjp(name, rows, w, upstream)
+                for j in ti.static(range(len(LIGHTS[name].PARAMS))):
+                    for k in ti.static(range(width(LIGHTS[name].PARAMS, j))):
+                        d_rows[at + j, k] += found[j][k]
 
 
 @ti.func
-def emitted_jvp(kind, rows: ti.template(), t_rows: ti.template(), w, config: ti.template()):
+def emitted_jvp(
+    reals: ti.template(), ints: ti.template(), light, rows: ti.template(), t_rows: ti.template(), w, lambdas,
+    config: ti.template(),
+):  # fmt: skip
     """Derivative of the emitted value along the parameters' tangents."""
     d_value = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    kind = ints[light + LIGHT_KIND]
     for index, name in ti.static(config.lights):
         if kind == ti.static(index):
-            d_value = lower_emit_jvp(name, rows, t_rows, w)
+            if ti.static(has_table(name)):
+                d_value = from_table_jvp(reals, ints, light, rows, t_rows, w, lambdas, name)
+            else:
+                d_value = lower_emit_jvp(name, rows, t_rows, w)
     return d_value
 
 

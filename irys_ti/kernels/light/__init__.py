@@ -1,12 +1,14 @@
 """Lights: one file each. A new one is a file and a line here.
 
 A file holds PARAMS; CLASS; ``emit(p, w)``, a graph; ``power`` for light selection; and, by class,
-"delta": sample(reals, ints, light, ref, radius) -> (direction, distance, factor);
-"environment": sample(reals, ints, light, u) -> (direction, pdf), pdf(...), uv(...);
+"delta": sample(reals, ints, light, ref, radius) -> (direction, distance, factor), and uv(...) if it reads a texture;
+"environment": sample(reals, ints, light, part, u) -> (direction, pdf), pdf(..., part, direction), uv(...); PARTS: how
+many ways of sampling light selection chooses between;
 "area": nothing more, since its shape is sampled.
+A light may keep a TABLE of rows beside its parameters, and have parts that move with parameters, RIDES: sky.py has both.
 """
 
-from . import area, constant, directional, envmap, point, spot
+from . import area, constant, directional, envmap, point, sky, spot
 
 LIGHTS = {
     "area": area,
@@ -15,4 +17,5 @@ LIGHTS = {
     "spot": spot,
     "directional": directional,
     "envmap": envmap,
+    "sky": sky,
 }

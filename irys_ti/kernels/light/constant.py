@@ -14,7 +14,7 @@ def emit(p, w):
 
 
 @ti.func
-def sample(reals: ti.template(), ints: ti.template(), light, u):
+def sample(reals: ti.template(), ints: ti.template(), light, part, u):
     """A uniform direction of the sphere and its density."""
     z = 1.0 - 2.0 * u[0]
     r = ti.sqrt(ti.max(0.0, 1.0 - z * z))
@@ -23,7 +23,7 @@ def sample(reals: ti.template(), ints: ti.template(), light, u):
 
 
 @ti.func
-def pdf(reals: ti.template(), ints: ti.template(), light, d):
+def pdf(reals: ti.template(), ints: ti.template(), light, part, d):
     return 0.07957747154594767
 
 

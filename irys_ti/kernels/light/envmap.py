@@ -5,16 +5,21 @@ up and the last one straight down (Mitsuba 3's layout), so that the poles need n
 """
 
 from irys_ti.graph import Param
-from irys_ti.graph.lowering import sincos
 from irys_ti.kernels.frame import affine_transposed, affine_vector
 from irys_ti.kernels.layout import LIGHT_DATA, LIGHT_HEIGHT, LIGHT_REALS, LIGHT_WIDTH
+from irys_ti.kernels.light.table import latitude_longitude, pdf_table, sample_table
 from irys_ti.runtime import ti
 
 CLASS = "environment"
 PARAMS = {
-    "radiance": Param("spectrum", 1.0, 0.0, float("inf")),
+    "radiance": Param("spectrum", 1.0, 0.0, float("inf"), doc="a texture of the whole sphere, or one spectrum"),
     "scale": Param("scalar", 1.0, 0.0, float("inf")),
-}
+    "rotation": Param(
+        "scalar", 0.0, float("-inf"), float("inf"), differentiable=False,
+        why_not="it slides the map's texels over fixed directions; differentiate the texels, or compare rotations by rendering",
+        doc="degrees about the map's up axis, from -z towards +x",
+    ),
+}  # fmt: skip
 
 
 def emit(p, w):
@@ -25,70 +30,25 @@ def emit(p, w):
 @ti.func
 def uv(reals: ti.template(), ints: ti.template(), light, d):
     """Texture coordinates of the world direction d towards the environment."""
-    u, y = latitude_longitude(reals, ints, light, d)
+    u, y = latitude_longitude(affine_vector(reals, ints[light + LIGHT_REALS], d))
     h = ti.cast(ints[light + LIGHT_HEIGHT], float)
     return ti.Vector([u, 1.0 - (y * (h - 1.0) + 0.5) / h])
 
 
 @ti.func
-def latitude_longitude(reals: ti.template(), ints: ti.template(), light, d):
-    """(azimuth / 2 pi, polar angle / pi) of the world direction d, both in [0, 1]."""
-    w = affine_vector(reals, ints[light + LIGHT_REALS], d)
-    u = ti.atan2(w[0], -w[2]) * 0.15915494309189535
-    theta = ti.atan2(ti.sqrt(w[0] * w[0] + w[2] * w[2]), w[1])
-    return u - ti.floor(u), theta * 0.3183098861837907
-
-
-@ti.func
-def search(reals: ti.template(), base, n, x):
-    """Last cell i of a cumulative table of n + 1 numbers with table[i] <= x."""
-    low, high = 0, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        if reals[base + middle] <= x:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@ti.func
-def sample(reals: ti.template(), ints: ti.template(), light, u):
-    """A direction by the piecewise-constant density of the table, and its density over solid angle.
-
-    The table (at LIGHT_DATA): rows' cumulative sums (h + 1), then each row's (w + 1).
-    """
+def sample(reals: ti.template(), ints: ti.template(), light, part, u):
+    """A direction by the piecewise-constant density of the table, and its density over solid angle."""
     base = ints[light + LIGHT_REALS]
-    w, h = ints[light + LIGHT_WIDTH], ints[light + LIGHT_HEIGHT]
-    rows = base + LIGHT_DATA
-    j = search(reals, rows, h, u[1])
-    p_row = reals[rows + j + 1] - reals[rows + j]
-    y = (ti.cast(j, float) + ti.math.clamp((u[1] - reals[rows + j]) / ti.max(p_row, 1e-30), 0.0, 1.0)) / ti.cast(h, float)
-    row = rows + h + 1 + j * (w + 1)
-    i = search(reals, row, w, u[0])
-    p_cell = reals[row + i + 1] - reals[row + i]
-    x = (ti.cast(i, float) + ti.math.clamp((u[0] - reals[row + i]) / ti.max(p_cell, 1e-30), 0.0, 1.0)) / ti.cast(w, float)
-    s, up = sincos(y * 3.141592653589793)
-    sine, cosine = sincos(x * 6.283185307179586)
-    local = ti.Vector([s * sine, up, -s * cosine])
-    density = p_row * p_cell * ti.cast(w, float) * ti.cast(h, float) / ti.max(19.739208802178716 * s, 1e-9)
+    local, density = sample_table(reals, base + LIGHT_DATA, ints[light + LIGHT_WIDTH], ints[light + LIGHT_HEIGHT], u)
     return affine_transposed(reals, base, local), density
 
 
 @ti.func
-def pdf(reals: ti.template(), ints: ti.template(), light, d):
+def pdf(reals: ti.template(), ints: ti.template(), light, part, d):
     """Density of ``sample`` at the world direction d."""
     base = ints[light + LIGHT_REALS]
-    w, h = ints[light + LIGHT_WIDTH], ints[light + LIGHT_HEIGHT]
-    u, v = latitude_longitude(reals, ints, light, d)
-    i = ti.math.clamp(ti.cast(u * ti.cast(w, float), ti.i32), 0, w - 1)
-    j = ti.math.clamp(ti.cast(v * ti.cast(h, float), ti.i32), 0, h - 1)
-    rows = base + LIGHT_DATA
-    row = rows + h + 1 + j * (w + 1)
-    p = (reals[rows + j + 1] - reals[rows + j]) * (reals[row + i + 1] - reals[row + i])
-    y = affine_vector(reals, base, d)[1]
-    s = ti.sqrt(ti.max(0.0, 1.0 - y * y))
-    return p * ti.cast(w, float) * ti.cast(h, float) / ti.max(19.739208802178716 * s, 1e-9)
+    local = affine_vector(reals, base, d)
+    return pdf_table(reals, base + LIGHT_DATA, ints[light + LIGHT_WIDTH], ints[light + LIGHT_HEIGHT], local)
 
 
 def power(mean: dict, light, area: float, radius: float) -> float:
