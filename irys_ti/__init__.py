@@ -47,10 +47,12 @@ _PUBLIC = {
     "MissingGradientError": "errors",
     "register_bsdf": "kernels.bsdf",
     "register_geometry": "kernels.geometry",
+    "sun_position": "spectral.sun",
+    "ies_light": "io.ies",
     "read_image": "io.images",
     "write_image": "io.images",
 }
-_RENAMED = {"register_bsdf": "register", "register_geometry": "register"}
+_RENAMED = {"register_bsdf": "register", "register_geometry": "register", "ies_light": "light"}
 _MODULES = {"runtime", "scene", "io", "graph", "reference", "optim", "spectral"}
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from .errors import MissingGradientError, SceneError
     from .fitting import FitInterrupted, fit
     from .io import load
+    from .io.ies import light as ies_light
     from .io.images import read_image, write_image
     from .kernels.bsdf import register as register_bsdf
     from .kernels.geometry import register as register_geometry
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
         Sphere,
         Texture,
     )
+    from .spectral.sun import sun_position
 
 __all__ = sorted({*_PUBLIC, *_MODULES})
 

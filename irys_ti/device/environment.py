@@ -1,4 +1,4 @@
-"""What environments keep in the pool beside their parameters: tables to sample from, and the sky model's numbers."""
+"""What lights keep in the pool beside their parameters: tables to sample from, the sky model's numbers, angles."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ def size(light: Light) -> tuple[int, int, int]:
         return height + 1 + height * (width + 1), width, height
     if light.kind == "sky":
         return sky.DATA_CELLS + SKY_HEIGHT + 1 + SKY_HEIGHT * (SKY_WIDTH + 1), SKY_WIDTH, SKY_HEIGHT
+    if light.kind == "ies":
+        vertical, horizontal = light.angles
+        return len(vertical) + len(horizontal), len(horizontal), len(vertical)
     return 0, 0, 0
 
 

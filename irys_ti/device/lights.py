@@ -42,6 +42,8 @@ class LightTable:
         now = [s.light for s in scene.shapes if s.light is not None] + list(scene.lights)
         if [id(x) for x in now] != [id(x) for x in self.lights]:
             return True
+        if any(x.angles is not None and (x.angles[0].size, x.angles[1].size) != n for x, n in zip(self.lights, self._sizes)):
+            return True
         return any(not np.array_equal(x.to_world, m) for x, m in zip(self.lights, self._placed))
 
     def lay_out(self, h, reals, ints, first: dict) -> None:
@@ -51,6 +53,7 @@ class LightTable:
         entries, self.entry_light, self.entry_share, first_entry = [], [], [], []
         self.to_local_at, self.data_at = [], []
         self._placed = [np.array(x.to_world, np.float64) for x in self.lights]
+        self._sizes = [None if x.angles is None else (x.angles[0].size, x.angles[1].size) for x in self.lights]
         for i, light in enumerate(self.lights):
             kept, width, height = environment.size(light)
             at = reals.add(np.zeros(layout.LIGHT_DATA + kept))
@@ -100,7 +103,11 @@ class LightTable:
                 continue
             area = self.geometry.areas(self.shapes[i])[1].sum() if i < len(self.shapes) else 0.0
             powers[i] = max(0.0, LIGHTS[light.kind].power(mean, light, area, radius))
-            falloff = 1.0 / radius**2 if light.kind in ("point", "spot") else 1.0
+            falloff = 1.0 / radius**2 if light.kind in ("point", "spot", "ies") else 1.0
+            if light.kind == "ies":
+                falloff *= max(1.0, float(device.by_path[f"{light.id}.candela"].encoded.host.max()))
+                angles = np.concatenate(light.angles)
+                device.mirror_reals[self.data_at[i] : self.data_at[i] + angles.size] = angles
             peak = max(peak, float(np.abs(device.by_path[self._main(light)].encoded.host).max()) * falloff)
             if light.kind == "envmap":
                 numbers = environment.of_map(light)

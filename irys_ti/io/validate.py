@@ -86,6 +86,23 @@ def _matrix(m, where: str) -> None:
 def _light(light: Light, where: str) -> None:
     _matrix(light.to_world, where)
     _values(light, where)
+    if light.kind == "ies":
+        _photometry(light, where)
+
+
+def _photometry(light: Light, where: str) -> None:
+    table = light.values.get("candela")
+    if light.angles is None or len(light.angles) != 2 or not isinstance(table, Texture):
+        raise SceneError(where, "has no table of candela over angles", "make it by it.ies_light(file)")
+    vertical, horizontal = (np.asarray(a) for a in light.angles)
+    if table.pixels.shape != (vertical.size, horizontal.size, 1):
+        problem = f"candela of shape {table.pixels.shape} over {vertical.size} by {horizontal.size} angles"
+        raise SceneError(where, problem, "one for each pair, in one channel")
+    for a in (vertical, horizontal):
+        if a.ndim != 1 or not np.isfinite(a).all() or (np.diff(a) <= 0).any():
+            raise SceneError(where, "angles do not increase", "list each once, in order, in degrees")
+    if horizontal[0] != 0 or horizontal[-1] not in (0, 90, 180, 360):
+        raise SceneError(where, f"horizontal angles up to {horizontal[-1]:g}", "they go from 0 to 0, 90, 180 or 360")
 
 
 def _shape(shape: Shape, materials: set[str], where: str) -> None:

@@ -27,10 +27,12 @@ class Light:
     """A light: ``kind`` names an entry of kernels.light.LIGHTS ("area", "constant", "point", ...).
 
     to_world: (4, 4); a spot shines along its +z, a directional light along its +z. An area light lives in its
-    Shape's ``light`` and has that shape's id in parameter paths.
+    Shape's ``light`` and has that shape's id in parameter paths. angles: of an "ies" light, its table's vertical and
+    horizontal angles in degrees, (n,) and (m,), increasing.
     """
 
     id: str
     kind: str
     values: dict[str, Value] = field(default_factory=dict)
     to_world: np.ndarray = field(default_factory=lambda: np.eye(4))
+    angles: tuple[np.ndarray, np.ndarray] | None = None

@@ -8,6 +8,7 @@ from ...scene import Light, Texture, rgb
 from ...scene import transform as tf
 from ..suggest import nearest
 from .props import Props
+from .sky import sunsky
 from .textures import pixels_of, value
 from .transforms import is_rigid, matrix
 from .xml import Node
@@ -25,7 +26,7 @@ def light(node: Node, context, id: str) -> Light:
     props = Props(node, context)
     values, to_world = plugin(props)
     props.finish()
-    return Light(id, node.type, values, to_world)
+    return Light(id, KINDS.get(node.type, node.type), values, to_world)
 
 
 def area(node: Node, context, shape_id: str) -> Light:
@@ -76,6 +77,10 @@ def _directional(props: Props):
     return values, tf.look_at(np.zeros(3), direction, up)
 
 
+def _sky(props: Props):
+    return sunsky(props, _rigid(props))
+
+
 def _envmap(props: Props):
     name = props.string("filename")
     pixels = pixels_of(props.node, name)
@@ -93,7 +98,11 @@ LIGHTS = {
     "spot": _spot,
     "directional": _directional,
     "envmap": _envmap,
+    "sunsky": _sky,
+    "sky": _sky,
+    "sun": _sky,
 }
+KINDS = {"sunsky": "sky", "sun": "sky"}  # where this program's name is another
 
 
 def _rigid(props: Props) -> np.ndarray:

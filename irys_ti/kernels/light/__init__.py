@@ -8,7 +8,7 @@ many ways of sampling light selection chooses between;
 A light may keep a TABLE of rows beside its parameters, and have parts that move with parameters, RIDES: sky.py has both.
 """
 
-from . import area, constant, directional, envmap, point, sky, spot
+from . import area, constant, directional, envmap, ies, point, sky, spot
 
 LIGHTS = {
     "area": area,
@@ -18,4 +18,5 @@ LIGHTS = {
     "directional": directional,
     "envmap": envmap,
     "sky": sky,
+    "ies": ies,
 }
