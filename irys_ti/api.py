@@ -25,13 +25,15 @@ class Gradients(dict):
     """{path: float64 array}, shaped like the parameter.
 
     stderr: {path: array}, the standard error of each number, from independent scramble seeds (NaN where there
-    was one sample only). replayed: (paths that the replay met again bit for bit, paths).
+    was one sample only). replayed: (paths that the replay met again bit for bit, paths). notes: {path: what a
+    gradient leaves out}, where it leaves something out.
     """
 
     def __init__(self, values=(), stderr=None, replayed=(0, 0)):
         super().__init__(values)
         self.stderr: dict[str, np.ndarray] = stderr or {}
         self.replayed: tuple[int, int] = replayed
+        self.notes: dict[str, str] = {}
 
 
 class Parameters(MutableMapping):
@@ -188,6 +190,8 @@ def collect(device, paths, groups: list[np.ndarray], sizes: list[int], replayed)
     share = np.asarray(sizes, np.float64) / sum(sizes)
     for path in paths:
         encoded = device.by_path[path].encoded
+        if note := device.by_path[path].note:
+            out.notes[path] = note
         last = first + encoded.data.size
         each = np.stack([encoded.pull(g[first:last]) for g in groups])
         weights = share.reshape(-1, *[1] * (each.ndim - 1))

@@ -47,6 +47,12 @@ class Slot:
         return ask(self.name, self.owner.values) if ask else ""
 
     @property
+    def note(self) -> str:
+        """What the derivative by this parameter leaves out; empty where it is whole."""
+        module = LIGHTS.get(self.owner.kind) if isinstance(self.owner, Light) else None
+        return getattr(module, "NOTES", {}).get(self.name, "")
+
+    @property
     def unbounded(self) -> bool:
         return self.param.kind == "spectrum"
 

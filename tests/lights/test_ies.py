@@ -50,14 +50,14 @@ def test_intensity_by_angle(text, fold, file, f64):
     """Irradiance below the lamp is its table's candela, cosine over distance squared; 0 beyond the last vertical angle."""
     lamp = it.ies_light(file(text), to_world=DOWN, intensity=constant(1.0))
     table, (vertical, horizontal) = lamp.values["candela"].pixels[..., 0], lamp.angles
-    axes = (vertical, horizontal) if len(horizontal) > 1 else (vertical,)
-    value = RegularGridInterpolator(axes, table if len(horizontal) > 1 else table[:, 0])
-    for x, z in ((0.01, 0.0), (0.5, 0.3), (1.5, -1.0), (-1.0, 0.2), (-0.8, -2.0)):
+    around = len(horizontal) > 1
+    value = RegularGridInterpolator((vertical, horizontal), table) if around else None
+    for x, z in ((0.2, 0.0), (0.5, 0.3), (1.5, -1.0), (-1.0, 0.2), (-0.8, -2.0)):
         scene = floor(lamp, at=(x, z), fov=0.01)
         local = np.linalg.inv(DOWN)[:3, :3] @ np.array([x, -2.0, z])
         theta = np.rad2deg(np.arctan2(np.hypot(local[0], local[1]), local[2]))
         phi = fold(np.rad2deg(np.arctan2(-local[1], local[0])))
-        candela = value((theta, phi) if len(horizontal) > 1 else (theta,))
+        candela = value((theta, phi)) if around else np.interp(theta, vertical, table[:, 0])
         distance = np.sqrt(x * x + z * z + 4)
         white = floor(it.Light("lamp", "directional", {"irradiance": 1.0}, DOWN), at=(x, z), fov=0.01)
         expected = float(candela) * 2 / distance**3 * it.render(white, 4, 3)
