@@ -42,6 +42,8 @@ _PUBLIC = {
     "Primitives": "scene",
     "Instance": "scene",
     "Spectrum": "scene",
+    "Splats": "scene",
+    "relight": "scene",
     "Texture": "scene",
     "SceneError": "errors",
     "MissingGradientError": "errors",
@@ -79,7 +81,9 @@ if TYPE_CHECKING:
         Scene,
         Spectrum,
         Sphere,
+        Splats,
         Texture,
+        relight,
     )
     from .spectral.sun import sun_position
 

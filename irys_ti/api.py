@@ -92,9 +92,10 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
     """The derivative image (H, W, 3) along a direction: {path: tangent of the parameter's shape, or one number}."""
     device = compiled(scene)
     device.set_channels(response())
+    slots = check_paths(device, list(tangents))
+    device.want(list(tangents))
     pool = np.zeros(device.mirror_reals.size)
-    device.mark_lights(list(tangents))
-    for slot in check_paths(device, list(tangents)):
+    for slot in slots:
         t = np.asarray(tangents[slot.path], np.float64)
         if t.size != 1 and t.shape != slot.encoded.host.shape:
             raise SceneError(

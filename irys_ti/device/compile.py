@@ -11,13 +11,14 @@ from irys_ti.errors import SceneError
 from irys_ti.io.validate import validate
 from irys_ti.kernels import layout
 from irys_ti.kernels.bsdf import BSDFS
-from irys_ti.kernels.config import Config
-from irys_ti.kernels.geometry import GEOMETRIES
+from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, PRIMAL, SPLATS, Config
+from irys_ti.kernels.geometry import GEOMETRIES, splats
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.write import write
-from irys_ti.scene import Scene
+from irys_ti.scene import Scene, Splats
 from irys_ti.spectral.cie import d65, response
 from irys_ti.spectral.hero import density
+from irys_ti.spectral.primaries import rgb_bands
 
 from .geometry import Geometry
 from .lights import LightTable
@@ -108,6 +109,8 @@ class DeviceScene:
         h[layout.H_LAMBDA] = reals.add(np.r_[cdf, pdf])
         h[layout.H_D65] = reals.add(d65())
         h[layout.H_RESPONSE] = reals.add(np.zeros(MAX_CHANNELS * layout.N_LAMBDA))
+        if self.geometry.splats:
+            h[layout.H_BANDS] = reals.add(rgb_bands())
 
         records = np.zeros((max(1, len(self.slots)), layout.VALUE_STRIDE), np.int64)
         metas = np.zeros((max(1, len(self.slots)), layout.META_STRIDE))
@@ -125,19 +128,22 @@ class DeviceScene:
         self.values_at = h[layout.H_VALUES] = ints.add(records)
         self.metas_at = meta0
 
-        materials = np.zeros((max(1, len(scene.materials)), layout.MATERIAL_STRIDE), np.int64)
+        owners_of_materials = [*scene.materials, *self.geometry.splats]
+        materials = np.zeros((max(1, len(owners_of_materials)), layout.MATERIAL_STRIDE), np.int64)
         self.bsdf_names = sorted({name for name, _ in self.versions.values()})
-        for i, m in enumerate(scene.materials):
+        for i, m in enumerate(owners_of_materials):
             name, module = self.versions[id(m)]
-            flags = layout.TWO_SIDED if m.two_sided else 0
+            flags = layout.TWO_SIDED if getattr(m, "two_sided", False) else 0
             flags |= layout.SMOOTH if getattr(module, "HAS_SMOOTH", True) else 0
             flags |= layout.TRANSMISSIVE if getattr(module, "TRANSMISSIVE", False) else 0
-            materials[i] = self.bsdf_names.index(name), first[id(m)], len(module.PARAMS), flags
+            values = self.by_path[f"{m.id}.albedo"].index if isinstance(m, Splats) else first[id(m)]
+            materials[i] = self.bsdf_names.index(name), values, len(module.PARAMS), flags
         self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)
 
         self.lights.lay_out(h, reals, ints, first)
         self.head_reals, self.head_ints = reals.size, ints.size
-        self.geometry.lay_out(h, reals, ints, self.lights)
+        self.geometry.lay_out(h, reals, ints, self.lights, first)
+        h[layout.H_FLOORED] = int(bool(self.geometry.floored))
         h[layout.H_ENVIRONMENT] = self.lights.environment
 
         self.mirror_reals = reals.array(np.float64)
@@ -174,9 +180,38 @@ class DeviceScene:
         if changed:
             self.lights.write(self)
             self._follow_versions(self.wanted)
+            self._follow_splats(changed)
         self._write_camera(scene)
         self.upload_head()
         return True
+
+    def _follow_splats(self, changed: list[Slot]) -> None:
+        """Bring the records of changed splat sets, and the tree where splats moved, up to date."""
+        names: dict = {}
+        for slot in changed:
+            if isinstance(slot.owner, Splats) and slot.name != "albedo":
+                names.setdefault(id(slot.owner), set()).add(slot.name)
+        for shape in self.geometry.splats:
+            if id(shape) in names:
+                self._write_splats(shape)
+        if any(found - {"opacity"} for found in names.values()):
+            self.geometry.refit()
+
+    def _write_splats(self, shape: Splats) -> None:
+        at, records = self.geometry.splats_changed(shape)
+        self.mirror_reals[at : at + records.size] = records
+        write(self.reals, at, runtime.array(records), records.size)
+
+    def _floor_splats(self, paths) -> None:
+        """Sample sets whose derivatives are asked for by opacities off 0 and 1, so that every chance is drawn."""
+        chances = {"opacity", "position", "scale", "rotation"}
+        for shape in self.geometry.splats:
+            asked = any(f"{shape.id}.{name}" in paths for name in chances)
+            floor = asked and bool(((shape.opacity < splats.LOW) | (shape.opacity > splats.HIGH)).any())
+            if floor or id(shape) in self.geometry.floored:
+                (self.geometry.floored.add if floor else self.geometry.floored.discard)(id(shape))
+                self._write_splats(shape)
+        self.mirror_ints[layout.H_FLOORED] = int(bool(self.geometry.floored))
 
     def _follow_versions(self, wanted: tuple[str, ...]) -> None:
         """Lay the pools out again where materials now use other versions of their BSDFs."""
@@ -241,11 +276,12 @@ class DeviceScene:
             records[slot.index, layout.VALUE_GRAD] = n
             n += slot.encoded.data.size
             wanted.add(id(slot.owner))
-        for i, m in enumerate(self.scene().materials):
+        for i, m in enumerate([*self.scene().materials, *self.geometry.splats]):
             at = self.materials_at + i * layout.MATERIAL_STRIDE + layout.MATERIAL_FLAGS
             flag = layout.WANTED if id(m) in wanted else 0
             self.mirror_ints[at] = (self.mirror_ints[at] & ~layout.WANTED) | flag
         self.lights.want(self, paths)
+        self._floor_splats(paths)
         self.wanted = tuple(paths)
         self.upload_head()
         return n
@@ -270,6 +306,8 @@ class DeviceScene:
         have more digits, keeps 2^36.
         """
         scale = bound * (1.0 if slot.owner.kind in LIGHTS else self.lights.brightness)
+        if isinstance(slot.owner, Splats) and slot.name in ("position", "scale"):
+            scale /= float(slot.owner.scale.min())
         digits = 31 if runtime.real_dtype() is np.float32 else 36
         return 2.0 ** float(np.clip(digits - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
 
@@ -291,7 +329,19 @@ class DeviceScene:
             width=self.geometry.width,
             bsdf_rows=max([1, *(len(module.PARAMS) for _, module in self.versions.values())]),
             light_rows=max([1, *(len(LIGHTS[n].PARAMS) for n in shining)]),
+            splats=self._splat_bits(mode),
         )
+
+    def _splat_bits(self, mode: str) -> int:
+        """Config.splats for a mode."""
+        bits = SPLATS if self.geometry.splats else 0
+        for shape in self.geometry.splats:
+            bits |= EMISSIVE if shape.sh is not None else 0
+            if mode != PRIMAL:
+                bits |= D_OPACITY if f"{shape.id}.opacity" in self.wanted else 0
+                moved = (f"{shape.id}.{name}" for name in ("position", "scale", "rotation"))
+                bits |= D_SHAPE if any(path in self.wanted for path in moved) else 0
+        return bits
 
 
 def check_paths(device: DeviceScene, paths) -> list[Slot]:

@@ -62,7 +62,7 @@ def host_array(value) -> np.ndarray:
         return value.values if value.kind != "constant" else value.values.reshape(())
     if isinstance(value, Texture):
         return np.asarray(value.pixels, np.float64)
-    return np.float64(value).reshape(())
+    return np.asarray(value, np.float64)  # a number, or a splat set's array
 
 
 def with_array(value, array: np.ndarray):
@@ -71,7 +71,7 @@ def with_array(value, array: np.ndarray):
         return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant, value.extend)
     if isinstance(value, Texture):
         return Texture(array, value.filter, value.wrap, value.to_uv, value.source, value.illuminant)
-    return float(array)
+    return np.asarray(array, np.float64) if isinstance(value, np.ndarray) and value.ndim else float(array)
 
 
 def encode(value, unbounded: bool) -> Encoded:
@@ -90,6 +90,8 @@ def encode(value, unbounded: bool) -> Encoded:
         data, matrix = _colour(host.reshape(1, 3), unbounded, value.illuminant)
         flags = data.shape[1] | (layout.ILLUMINANT if value.illuminant else 0)
         return Encoded(data.reshape(-1), layout.SIGMOID, host, flags=flags, matrix=matrix)
+    if host.ndim:
+        return Encoded(host.reshape(-1), layout.PER_PRIM, host, n=len(host))
     return Encoded(host.reshape(-1), layout.CONSTANT, host)
 
 

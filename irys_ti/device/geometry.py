@@ -7,8 +7,8 @@ import numpy as np
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
 from irys_ti.kernels.bvh import PrimSet, build_scene, default_width
-from irys_ti.kernels.geometry import GEOMETRIES, pack
-from irys_ti.scene import Mesh, Primitives, Scene, Shape, Sphere
+from irys_ti.kernels.geometry import GEOMETRIES, pack, splats
+from irys_ti.scene import Mesh, Primitives, Scene, Shape, Sphere, Splats
 
 
 class Geometry:
@@ -19,6 +19,8 @@ class Geometry:
         self.shapes = list(scene.shapes)
         self.instances = list(scene.instances)
         self.material_index = {m.id: i for i, m in enumerate(scene.materials)}
+        self.splats = [s for s in self.shapes if isinstance(s, Splats)]
+        self.floored: set[int] = set()  # ids of splat sets that are sampled by other opacities than their own
         self.materials = [s.material for s in self.shapes]
         self.counts = [_count(s) for s in self.shapes]
         self.first = np.r_[0, np.cumsum(self.counts)].astype(int)
@@ -62,9 +64,10 @@ class Geometry:
     def _world_boxes(shape: Shape) -> np.ndarray:
         return np.asarray(GEOMETRIES[shape.kind].bounds(_fields(shape)), np.float64)
 
-    def lay_out(self, h, reals, ints, lights) -> None:
-        """Write shape records and arrays behind the pools' heads."""
+    def lay_out(self, h, reals, ints, lights, first_value: dict) -> None:
+        """Write shape records and arrays behind the pools' heads. first_value: id(splat set) -> its first value."""
         kinds = list(GEOMETRIES)
+        self.records_at = {}  # id(splat set) -> where its records begin in reals
         records = np.zeros((max(1, len(self.shapes)), layout.SHAPE_STRIDE), np.int64)
         at = h[layout.H_SHAPES] = ints.add(records)
         prim_shape = np.repeat(np.arange(len(self.shapes)), self.counts)
@@ -73,7 +76,11 @@ class Geometry:
         for i, s in enumerate(self.shapes):
             r = records[i]
             r[layout.SHAPE_KIND] = kinds.index(s.kind)
-            r[layout.SHAPE_MATERIAL] = self.material_index[s.material]
+            # Behind the scene's materials stand the phase functions of its splat sets, in order.
+            is_set = isinstance(s, Splats)
+            r[layout.SHAPE_MATERIAL] = (
+                len(self.material_index) + self.splats.index(s) if is_set else self.material_index[s.material]
+            )
             r[layout.SHAPE_LIGHT] = light_of.get(id(s), -1)
             if id(s) in light_of:
                 lights.set_shape(light_of[id(s)], at + i * layout.SHAPE_STRIDE)
@@ -89,7 +96,24 @@ class Geometry:
                     r[layout.SHAPE_FLAGS] |= layout.FLAG_UVS
                     r[layout.SHAPE_UVS] = reals.add(s.uvs)
             else:
-                r[layout.SHAPE_REALS] = reals.add(_records(s))
+                r[layout.SHAPE_REALS] = reals.add(_records(s, id(s) in self.floored))
+            if is_set:
+                self.records_at[id(s)] = int(r[layout.SHAPE_REALS])
+                r[layout.SHAPE_SPLAT_VALUES] = first_value[id(s)]
+                if s.sh is not None:
+                    r[layout.SHAPE_FLAGS] |= layout.FLAG_ENCODED if s.encoded else 0
+                    r[layout.SHAPE_N_HARMONICS] = s.sh.shape[1]
+                    r[layout.SHAPE_HARMONICS] = reals.add(s.sh)
+
+    def splats_changed(self, shape: Splats) -> tuple[int, np.ndarray]:
+        """Where a set's records begin in reals, and the records as its arrays now say."""
+        return self.records_at[id(shape)], _records(shape, id(shape) in self.floored)
+
+    def refit(self) -> None:
+        """Fit the tree to where splats now are."""
+        names = sorted({s.group for s in self.shapes if s.group is not None})
+        bounds = {g: self._prim_set(name).other_bounds for g, name in enumerate(names)}
+        self.accel.refit(world_bounds=self._prim_set(None).other_bounds, group_bounds=bounds)
 
     def build(self) -> None:
         """The tree over everything."""
@@ -125,22 +149,26 @@ class Geometry:
 def _count(shape: Shape) -> int:
     if isinstance(shape, Mesh):
         return len(shape.faces)
+    if isinstance(shape, Splats):
+        return len(shape)
     return len(next(iter(_fields(shape).values())))
 
 
-def _fields(shape: Shape) -> dict:
+def _fields(shape: Shape, floored: bool = False) -> dict:
     """Arrays of a shape as its geometry kind names them."""
     if isinstance(shape, Mesh):
         return {"vertices": np.asarray(shape.vertices, np.float64), "faces": np.asarray(shape.faces)}
+    if isinstance(shape, Splats):
+        return splats.fields(shape.values, floored)
     if isinstance(shape, Sphere):
         return {"center": np.asarray(shape.center, np.float64).reshape(1, 3), "radius": np.array([float(shape.radius)])}
     assert isinstance(shape, Primitives)
     return {k: np.asarray(v, np.float64) for k, v in shape.fields.items()}
 
 
-def _records(shape: Shape) -> np.ndarray:
+def _records(shape: Shape, floored: bool = False) -> np.ndarray:
     """Records of a shape's primitives, one after the other."""
-    return pack(GEOMETRIES[shape.kind], _fields(shape))
+    return pack(GEOMETRIES[shape.kind], _fields(shape, floored))
 
 
 def _arrays(shape: Shape) -> tuple:
@@ -150,6 +178,8 @@ def _arrays(shape: Shape) -> tuple:
 
 
 def _numbers(shape: Shape) -> tuple:
+    if isinstance(shape, Splats):  # their arrays are parameters, which change in place
+        return len(shape), shape.phase, id(shape.sh), shape.encoded
     return (*map(float, shape.center), float(shape.radius)) if isinstance(shape, Sphere) else ()
 
 

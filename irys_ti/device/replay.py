@@ -7,7 +7,7 @@ import numpy as np
 from irys_ti import runtime
 from irys_ti.kernels import layout
 from irys_ti.kernels.accumulate import FAULTS, MISMATCHES, NOT_FINITE, TOO_LARGE, WORDS
-from irys_ti.kernels.config import REVERSE
+from irys_ti.kernels.config import D_OPACITY, D_SHAPE, REVERSE
 
 from .launch import Launcher, Tile
 from .sums import exact_totals
@@ -34,6 +34,7 @@ class Replay(Launcher):
             raise ValueError(f"mask has shape {np.shape(mask)}, there are ({self.n_pixels}, {self.spp}) paths")
         self.kept: list[tuple] = []  # (record, signature) of each tile, once ``radiance`` has run
         self.equal = self.traced = 0
+        self.mean: np.ndarray | None = None  # the image, once ``radiance`` has run
 
     def radiance(self) -> np.ndarray:
         """Pass 0: the image. Each path's radiance is kept for ``deposit`` where it fits."""
@@ -49,7 +50,18 @@ class Replay(Launcher):
             else:
                 self.give_back(record, signature)
         self.give_back(samples)
-        return self.image(film)
+        self.mean = self.image(film)
+        return self.mean
+
+    def _baseline(self, d_image: np.ndarray) -> np.ndarray:
+        """What kernels.splat_light.baseline reads behind d_film: zeros where it is not known."""
+        if not self.device.config(REVERSE).splats & (D_OPACITY | D_SHAPE) or self.spp < 2:
+            return np.zeros(self.n_pixels + 1)
+        if self.mean is None:
+            self.radiance()
+        # The kernel's numbers carry the 1 / spp of d_scale.
+        mean = (d_image * self.mean).sum(2).reshape(-1) / self.spp
+        return np.r_[mean * self.spp / (self.spp - 1), 1.0 / (self.spp - 1)]
 
     def decisions(self) -> np.ndarray:
         """Hash of each path's discrete decisions (hits, visibility, lobes, roulette), (pixels, spp) uint32."""
@@ -70,7 +82,8 @@ class Replay(Launcher):
         Runs pass 0 first where ``radiance`` has not kept it. Raises ArithmeticError for a deposit that does not
         fit the exact sums.
         """
-        d_film = runtime.array(np.asarray(d_image, np.float64))
+        d_image = np.asarray(d_image, np.float64)
+        d_film = runtime.array(np.r_[d_image.reshape(-1), self._baseline(d_image)])
         replicas = self.groups * max(1, min(self.replicas, HOT_WORDS // (self.n * WORDS * self.groups)))
         samples = self.borrow(1 if self.kept else self.most * self.channels)
         acc = runtime.zeros(FAULTS + replicas * self.n * WORDS, np.uint32)

@@ -10,8 +10,9 @@ import numpy as np
 from irys_ti.errors import MissingGradientError, SceneError
 from irys_ti.graph import Param
 from irys_ti.kernels.bsdf import BSDFS, versions
+from irys_ti.kernels.geometry import GEOMETRIES
 from irys_ti.kernels.light import LIGHTS
-from irys_ti.scene import Light, Material, Scene, Spectrum, Texture
+from irys_ti.scene import Light, Material, Scene, Spectrum, Splats, Texture
 
 from .encode import Encoded, encode, host_array, with_array
 
@@ -20,12 +21,12 @@ from .encode import Encoded, encode, host_array, with_array
 class Slot:
     """One parameter.
 
-    path: "metal.alpha". owner: the Material or Light whose ``values`` hold it. name: its name there.
+    path: "metal.alpha". owner: the Material, Light or Splats whose ``values`` hold it. name: its name there.
     param: its declaration. index: number of its value record. offset: where its numbers start in the pool.
     """
 
     path: str
-    owner: Material | Light
+    owner: Material | Light | Splats
     name: str
     param: Param
     index: int
@@ -42,6 +43,8 @@ class Slot:
         """Why there is no derivative by this parameter; empty where there is one."""
         if not self.param.differentiable:
             return self.param.why_not or "it is an option, not a quantity"
+        if isinstance(self.owner, Splats):
+            return why_no_splat_gradient(self.owner, self.name)
         module = BSDFS.get(self.owner.kind) if isinstance(self.owner, Material) else None
         ask = getattr(module, "why_no_gradient", None)
         return ask(self.name, self.owner.values) if ask else ""
@@ -113,6 +116,9 @@ def owners(scene: Scene):
             yield shape.light, LIGHTS
     for light in scene.lights:
         yield light, LIGHTS
+    for shape in scene.shapes:
+        if isinstance(shape, Splats):
+            yield shape, GEOMETRIES
 
 
 def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tuple]:
@@ -123,14 +129,26 @@ def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tup
         asked = [tuple(p[len(m.id) + 1 :] for p in wanted if p.startswith(f"{m.id}.")) for m in same]
         found = versions(kind, [(m.values, names) for m, names in zip(same, asked)])
         out |= {id(m): version for m, version in zip(same, found)}
+    for shape in scene.shapes:
+        if isinstance(shape, Splats):
+            out[id(shape)] = shape.phase, BSDFS[shape.phase]
     return out
+
+
+def why_no_splat_gradient(shape: Splats, name: str) -> str:
+    """Why a splat set's array has no derivative; empty where it has."""
+    if name == "albedo" and shape.sh is not None:
+        return "the set is emissive and does not scatter; it.relight makes scatterers of it"
+    if name == "rotation" and shape.phase == "diffuse":
+        return "the sheet's normal turns with it, which is not differentiated; use phase 'isotropic'"
+    return ""
 
 
 def collect(scene: Scene) -> list[Slot]:
     """All parameters of a scene; refuses unknown kinds and names and values out of range."""
     slots: list[Slot] = []
     for owner, registry in owners(scene):
-        what = "bsdf" if registry is BSDFS else "light"
+        what = "bsdf" if registry is BSDFS else "light" if registry is LIGHTS else "splats"
         where = f"{scene.file}: {what} '{owner.id}'"
         if owner.kind not in registry:
             near = difflib.get_close_matches(owner.kind, registry, 1)

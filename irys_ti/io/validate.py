@@ -5,8 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SceneError
-from ..scene import Camera, Instance, Light, Material, Mesh, Primitives, Scene, Shape, Spectrum, Sphere, Texture
-from . import meshes
+from ..scene import (
+    Camera,
+    Instance,
+    Light,
+    Material,
+    Mesh,
+    Primitives,
+    Scene,
+    Shape,
+    Spectrum,
+    Sphere,
+    Splats,
+    Texture,
+)
+from . import meshes, splat_checks
 from .suggest import nearest
 
 FILTERS = ("box", "tent", "gaussian")
@@ -106,7 +119,9 @@ def _photometry(light: Light, where: str) -> None:
 
 
 def _shape(shape: Shape, materials: set[str], where: str) -> None:
-    if shape.material not in materials:
+    if isinstance(shape, Splats):
+        splat_checks.check(shape, where)
+    elif shape.material not in materials:
         raise SceneError(where, f"there is no material {shape.material!r}", nearest(str(shape.material), materials))
     if shape.light is not None:
         if shape.group is not None:

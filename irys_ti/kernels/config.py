@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 PRIMAL, REVERSE, FORWARD = "primal", "reverse", "forward"
 
+# Bits of Config.splats: some scatter or emit at all; some emit; derivatives by opacity, by position, scale, rotation.
+SPLATS, EMISSIVE, D_OPACITY, D_SHAPE = 1, 2, 4, 8
+
 
 @dataclass(frozen=True)
 class Config:
@@ -14,6 +17,7 @@ class Config:
     values: kinds of parameter values (layout.CONSTANT ...). kinds: the tree's kinds beside triangles, as bits;
     width: children of its nodes.
     bsdf_rows, light_rows: most parameters of one BSDF, of one light.
+    splats: bits of SPLATS and what else there is; 0 where there are none.
     """
 
     mode: str
@@ -25,3 +29,4 @@ class Config:
     width: int
     bsdf_rows: int
     light_rows: int
+    splats: int = 0

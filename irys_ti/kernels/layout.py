@@ -22,6 +22,8 @@ H_LAMBDA = 22  # offset in reals: cdf (N_LAMBDA), then pdf per bin (N_LAMBDA - 1
 H_D65 = 23  # offset in reals, N_LAMBDA numbers
 H_SPHERE = 24  # offset in reals: the scene's bounding sphere, centre and radius
 H_INSTANCES = 25
+H_BANDS = 40  # offset in reals of the three spectra that colours of splats mix, N_LAMBDA numbers each
+H_FLOORED = 41  # whether some splats are sampled by other opacities than their own
 HEADER_SIZE = 64
 
 N_LAMBDA, LAMBDA_MIN, LAMBDA_STEP = 95, 360.0, 5.0
@@ -31,13 +33,16 @@ SHAPE_STRIDE = 16
 SHAPE_KIND, SHAPE_MATERIAL, SHAPE_LIGHT, SHAPE_FLAGS = 0, 1, 2, 3
 SHAPE_FIRST_PRIM, SHAPE_N_PRIMS, SHAPE_REALS, SHAPE_FACES = 4, 5, 6, 7
 SHAPE_NORMALS, SHAPE_UVS, SHAPE_INTERIOR, SHAPE_EXTERIOR = 8, 9, 10, 11
-FLAG_FLIP, FLAG_NORMALS, FLAG_UVS = 1, 2, 4
+FLAG_FLIP, FLAG_NORMALS, FLAG_UVS, FLAG_ENCODED = 1, 2, 4, 8
+# of a splat set: number of its first value, harmonics per colour (0: a scatterer), their offset in reals
+SHAPE_SPLAT_VALUES, SHAPE_N_HARMONICS, SHAPE_HARMONICS = 7, 8, 9
 
 # --- ints: one value (a parameter's number, spectrum or texture)
 VALUE_STRIDE = 8
 VALUE_KIND, VALUE_DATA, VALUE_N, VALUE_GRAD, VALUE_META, VALUE_HEIGHT, VALUE_FLAGS = range(7)
 # VALUE_DATA: offset in reals; VALUE_N: points, or texture width; VALUE_GRAD: first accumulator, -1 not asked for
 CONSTANT, GRID, SIGMOID, TEXTURE = range(4)
+PER_PRIM = 8  # VALUE_N colours, one for each primitive of a set; uv's first component is the primitive's number
 # VALUE_META: offset in reals of: gradient scale, lambda of the first point, 1 / step, to_uv (6)
 META_SCALE, META_LAMBDA, META_INV_STEP, META_UV, META_STRIDE = 0, 1, 2, 3, 9
 # VALUE_FLAGS: channels in bits 0-2, wrap in 3-4 (repeat, clamp, mirror), nearest 5, illuminant 6

@@ -28,13 +28,16 @@ from irys_ti.kernels.adjoint import (
 )
 from irys_ti.kernels.bvh import intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray, film_offset, film_pixel
-from irys_ti.kernels.config import FORWARD, PRIMAL, REVERSE
+from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, PRIMAL, REVERSE
 from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit, sample_light, to_light_frame
 from irys_ti.kernels.film import two_sum
 from irys_ti.kernels.frame import tangent, to_local, to_world
+from irys_ti.kernels.geometry import kind_index
+from irys_ti.kernels.geometry.splats import ray_key
 from irys_ti.kernels.layout import (
     H_CHANNELS,
     H_ENVIRONMENT,
+    H_FLOORED,
     H_MATERIALS,
     H_MAX_DEPTH,
     H_PRIMS,
@@ -56,8 +59,10 @@ from irys_ti.kernels.layout import (
     RECORD_STRIDE,
     RECORD_TOTAL,
     RECORD_WEIGHT,
+    SHAPE_KIND,
     SHAPE_LIGHT,
     SHAPE_MATERIAL,
+    SHAPE_N_HARMONICS,
     SHAPE_STRIDE,
     SMOOTH,
     TRANSMISSIVE,
@@ -67,6 +72,8 @@ from irys_ti.kernels.layout import (
 from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
+from irys_ti.kernels.splat_light import baseline, splat_radiance
+from irys_ti.kernels.splat_walk import UNITS, walk_splats
 from irys_ti.kernels.surface import offset_point, surface_at
 from irys_ti.kernels.wavelength import response, sample_wavelengths
 from irys_ti.runtime import ti
@@ -156,10 +163,13 @@ def trace_paths(
             d_L = zero4  # FORWARD: the derivative of L
             prev_pdf, prev_delta = 0.0, 1
             depth, alive = 0, 1
+            W = 1.0  # true over sampled chance of the splats so far
             sig, decisions = fold_real(ti.u32(1), lambdas[0]), ti.u32(2)
             # The signature up to the last vertex that a light shone on. Nothing beyond it reaches the film: the
             # replay stops there, and takes the first vertices' visibility from pass 0.
             seen, decided, end, lit_bits = sig, decisions, 0, 0
+            if ti.static(config.splats & (D_OPACITY | D_SHAPE)):
+                end = 1  # a dark path tells of the chances that made it dark
             if ti.static(config.mode != PRIMAL):
                 if replay:
                     end = ti.cast(record[lane * RECORD_STRIDE + RECORD_END], ti.i32)
@@ -186,10 +196,14 @@ def trace_paths(
                 light_factor = ti.Vector([0.0, 0.0])
                 light_pdf, light_delta = 0.0, 0
                 d_light = ti.Vector([0.0, 0.0, 1.0])
+                hit_t, hit_prim, hit_inst, emits = 1e30, -1, -1, 0
+                splat_key = ti.u32(0)
+                if ti.static(config.splats != 0):
+                    splat_key = ray_key(key, index, bounce, config.mode != PRIMAL)
                 for ray in range(ti.select(replay and depth < LIT_BITS, 1, 2)):
                     t, prim, bu, bv, inst = intersect(
                         reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, ray,
-                        config.kinds, config.width, stack, stack_t,
+                        config.kinds, config.width, stack, stack_t, ti.select(ray == 0, splat_key, ti.u32(0)),
                     )  # fmt: skip
                     if ray == 1:
                         lit = ti.select(prim < 0 and reach > 0.0, 1, 0)
@@ -206,11 +220,16 @@ def trace_paths(
                                 reals, ints, blocks, shape, prim, inst, o, d, t, bu, bv, config
                             )
                             i_light, uv_light = ints[shape + SHAPE_LIGHT], uv
+                            hit_t, hit_prim, hit_inst = t, prim, inst
                             if d.dot(ng) >= 0.0:
                                 i_light = -1  # lights shine on their outer side
                             if i_light >= 0 and prev_delta == 0:
                                 pdf_light = pdf_hit(reals, ints, i_light, shape, prim, o, p, ng, d, t, config)
                             on_surface = ti.select(depth + 1 < max_depth, 1, 0)
+                            if ti.static(config.splats & EMISSIVE):
+                                is_splat = ints[shape + SHAPE_KIND] == ti.static(kind_index("splats"))
+                                if is_splat and ints[shape + SHAPE_N_HARMONICS] > 0:
+                                    emits, on_surface = 1, 0
                         elif i_light >= 0:
                             pdf_light, uv_light = pdf_environment(reals, ints, i_light, d, config)
                         if i_light >= 0:
@@ -247,6 +266,26 @@ def trace_paths(
                         else:
                             lit_bits |= lit << depth
                 decisions = fold(decisions, lit)
+
+                # --- the splats that the rays passed: light that is left, and chances that were not drawn as they are
+                if ti.static(config.splats != 0):
+                    for ray in range(2):
+                        wanted = lit
+                        if ray == 0:
+                            wanted = ti.static(int(config.mode != PRIMAL)) * ints[H_FLOORED]
+                        if wanted != 0:
+                            from_o, along = ti.select(ray == 0, o, ray_o), ti.select(ray == 0, d, ray_d)
+                            stop = ti.select(ray == 0, hit_t, reach)
+                            passed, drift = walk_splats(
+                                reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, from_o, along,
+                                stop, ti.select(ray == 0, hit_prim, -1), hit_inst, 0.0, 0, config, False,
+                            )  # fmt: skip
+                            sig = fold(sig, passed)
+                            if ray == 1:
+                                light_factor[SAMPLED] *= ti.exp(ti.cast(passed, float) * (-1.0 / UNITS))
+                            else:
+                                W *= ti.exp(drift)
+                                T *= ti.exp(drift)
 
                 # --- the surface's parameters, a direction, and the BSDF's value for light and next vertex
                 kind, delta, flip = 0, 0, 1.0
@@ -287,6 +326,7 @@ def trace_paths(
                 for k in ti.static(range(4)):
                     alone[k] = ti.select(zeros[k] == 0, 1.0, 0.0)
                 L_sampled = zero4
+                L_before, L_low_before = L, L_low
                 for which in range(2):
                     i_light = light_of[which]
                     if i_light >= 0 and (which == HIT or lit == 1):
@@ -313,6 +353,19 @@ def trace_paths(
                                 light_up[which, k] = alone[k] * factor[k]
                                 if zeros[k] == 1 and not replay:
                                     record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] += factor[k] * Le[k]
+
+                if ti.static(config.splats & EMISSIVE):
+                    if emits == 1:
+                        factor = T * splat_radiance(reals, ints, shape, ti.cast(uv[0], ti.i32), o, lambdas)
+                        L, low = two_sum(L, alone * factor)
+                        L_low += low
+                        if ti.static(config.mode != PRIMAL):
+                            seen, decided = sig, decisions
+                            if not replay:
+                                end = depth + 1
+                            for k in ti.static(range(4)):
+                                if zeros[k] == 1 and not replay:
+                                    record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] += factor[k]
 
                 # --- what this vertex did to L: the adjoint, or the tangent
                 if ti.static(config.mode == REVERSE):
@@ -354,6 +407,37 @@ def trace_paths(
                                 lambdas, uv, T, L, L_low, L_sampled, alone, config,
                             )  # fmt: skip
 
+                if ti.static(config.splats & (D_OPACITY | D_SHAPE) and config.mode != PRIMAL):
+                    if replay:
+                        share = n_replicas // n_groups
+                        replica = (group * share + lane - (lane // share) * share) * n_accumulators
+                        for ray in range(2):
+                            if ray == 0 or lit == 1:
+                                # What the piece's chance multiplies: all that comes after it, or the sampled light.
+                                behind, up, own = zero4, 0.0, 0.0
+                                for k in ti.static(range(4)):
+                                    at = lane * RECORD_STRIDE + k
+                                    total, total_low = record[at + RECORD_TOTAL], record[at + RECORD_LOW]
+                                    behind[k] = (total - L_before[k]) + (total_low - L_low_before[k])
+                                    if ray == 1:
+                                        behind[k] = T[k] * f[LIGHT, k] * L_sampled[k]
+                                    behind[k] *= alone[k]
+                                    up += behind[k] * record[at + RECORD_WEIGHT]
+                                    own += (total + total_low) * record[at + RECORD_WEIGHT]
+                                if ti.static(config.mode == REVERSE):
+                                    if ray == 0 and depth == 0:
+                                        up -= W * baseline(ints, d_film, pixel, own)
+                                from_o, along = ti.select(ray == 0, o, ray_o), ti.select(ray == 0, d, ray_d)
+                                stop = ti.select(ray == 0, hit_t, reach)
+                                if ti.static(config.mode == FORWARD):
+                                    up = 1.0
+                                _, d_ln = walk_splats(
+                                    reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, from_o,
+                                    along, stop, ti.select(ray == 0, hit_prim, -1), hit_inst, up, replica, config, True,
+                                )  # fmt: skip
+                                if ti.static(config.mode == FORWARD):
+                                    d_L += behind * d_ln
+
                 # --- on to the next vertex
                 alive = ti.select(on_surface == 1 and pdf[NEXT] > 0.0, 1, 0)
                 if alive == 1:
@@ -368,6 +452,8 @@ def trace_paths(
                             # A zero whose derivative nobody asked for is final.
                             zeros[k] += ti.select((flags & WANTED) != 0, 1, 2)
                         largest = ti.max(largest, ti.select(zeros[k] < 2, T[k], 0.0))
+                    if ti.static(config.splats != 0 and config.mode != PRIMAL):
+                        largest /= W  # roulette plays on what was drawn
                     depth += 1
                     if depth >= rr_depth:
                         survive = ti.min(largest, 0.95)

@@ -8,6 +8,7 @@ from irys_ti.kernels.layout import (
     CHANNELS_MASK,
     CONSTANT,
     GRID,
+    H_BANDS,
     H_D65,
     ILLUMINANT,
     LAMBDA_MIN,
@@ -18,6 +19,7 @@ from irys_ti.kernels.layout import (
     META_UV,
     N_LAMBDA,
     NEAREST,
+    PER_PRIM,
     SIGMOID,
     TEXTURE,
     VALUE_DATA,
@@ -48,6 +50,16 @@ def illuminant(reals: ti.template(), ints: ti.template(), lam):
     i = ti.min(ti.cast(ti.floor(x), ti.i32), N_LAMBDA - 2)
     w = x - ti.cast(i, float)
     base = ints[H_D65] + i
+    return (1.0 - w) * reals[base] + w * reals[base + 1]
+
+
+@ti.func
+def band_at(reals: ti.template(), ints: ti.template(), band, lam):
+    """One of the three spectra that the colours of splats mix (spectral/primaries.py)."""
+    x = ti.math.clamp((lam - LAMBDA_MIN) / LAMBDA_STEP, 0.0, N_LAMBDA - 1.0)
+    i = ti.min(ti.cast(ti.floor(x), ti.i32), N_LAMBDA - 2)
+    w = x - ti.cast(i, float)
+    base = ints[H_BANDS] + band * N_LAMBDA + i
     return (1.0 - w) * reals[base] + w * reals[base + 1]
 
 
@@ -195,6 +207,12 @@ def lookup(
                 i, w = texel(reals, ints, value, uv, tap)
                 if w > 0.0:
                     out += w * data[base + i]
+    if ti.static(PER_PRIM in kinds):
+        if kind == PER_PRIM:
+            for k in range(4):
+                for band in range(3):
+                    weight = band_at(reals, ints, band, lambdas[k])
+                    out[k] += weight * data[base + 3 * ti.cast(uv[0], ti.i32) + band]
     if ti.static(SIGMOID in kinds or TEXTURE in kinds):
         if kind == SIGMOID or (kind == TEXTURE and (flags & CHANNELS_MASK) > 1):
             s, scale = colour(reals, ints, value, lambdas, uv, kinds)
@@ -226,6 +244,8 @@ def deposit(
         taps = channels
     elif kind == TEXTURE:
         taps = 4 * channels
+    elif kind == PER_PRIM:
+        taps = 3
     at = ints[value + VALUE_GRAD] + first
     blend, blend_scale, light = ti.Vector([0.0, 0.0, 0.0, 0.0]), 1.0, ti.Vector([1.0, 1.0, 1.0, 1.0])
     if ti.static(SIGMOID in kinds or TEXTURE in kinds):
@@ -240,6 +260,11 @@ def deposit(
                 i, w, inside = grid_cell(reals, meta, n, lambdas[k])
                 index = ti.min(i + side, n - 1)
                 x = ti.select(inside, d[k] * ti.select(side == 1, w, 1.0 - w), 0.0)
+        if ti.static(PER_PRIM in kinds):
+            if kind == PER_PRIM:
+                index, x = 3 * ti.cast(uv[0], ti.i32) + tap, 0.0
+                for k in range(4):
+                    x += d[k] * band_at(reals, ints, tap, lambdas[k])
         if ti.static(SIGMOID in kinds or TEXTURE in kinds):
             if kind == SIGMOID or kind == TEXTURE:
                 corner = tap // channels

@@ -5,9 +5,10 @@ from .material import Light, Material
 from .medium import Medium
 from .scene import Integrator, Scene
 from .shapes import Instance, Mesh, Primitives, Shape, Sphere, cube, rectangle
+from .splats import Splats, relight
 from .spectrum import Spectrum, Texture, Value, constant, points, rgb
 
 __all__ = [
     "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Medium", "Mesh", "Primitives", "Scene", "Shape",
-    "Spectrum", "Sphere", "Texture", "Value", "constant", "cube", "points", "rectangle", "rgb",
+    "Spectrum", "Sphere", "Splats", "Texture", "Value", "constant", "cube", "points", "rectangle", "relight", "rgb",
 ]

@@ -2,6 +2,7 @@
 
 from irys_ti.kernels.geometry import GEOMETRIES, stride
 from irys_ti.kernels.layout import H_PRIMS, H_SHAPES, SHAPE_FIRST_PRIM, SHAPE_REALS, SHAPE_STRIDE
+from irys_ti.kernels.rng import combine
 from irys_ti.runtime import ti
 
 from .lanes import ROBUST, closer
@@ -46,8 +47,12 @@ def hit_others(
     best_v,
     best_inst,
     kinds: ti.template(),
+    key,
 ):
-    """The best hit so far against the primitives in block_prims[first:last], all of one kind."""
+    """The best hit so far against the primitives in block_prims[first:last], all of one kind.
+
+    key: of the ray's chances; kinds that are STOCHASTIC are left out where it is 0.
+    """
     t, prim, u, v, at_inst = best_t, best_prim, best_u, best_v, best_inst
     for slot in range(first, last):
         this = block_prims[slot]
@@ -58,7 +63,12 @@ def hit_others(
             for number, module in ti.static(other_kinds(kinds)):
                 if kind == number:
                     at = ints[shape + SHAPE_REALS] + in_shape * ti.static(stride(module))
-                    this_t, this_u, this_v = module.intersect(reals, at, o, d, t * ROBUST)
+                    if ti.static(getattr(module, "STOCHASTIC", False)):
+                        if key != ti.u32(0):
+                            copy = combine(ti.cast(this, ti.u32), ti.cast(inst + 1, ti.u32))
+                            this_t, this_u, this_v = module.intersect(reals, at, o, d, t * ROBUST, key, copy)
+                    else:
+                        this_t, this_u, this_v = module.intersect(reals, at, o, d, t * ROBUST)
             if this_t > 0.0 and closer(this_t, this, inst, t, prim, at_inst):
                 t, prim, u, v, at_inst = this_t, this, this_u, this_v, inst
     return t, prim, u, v, at_inst

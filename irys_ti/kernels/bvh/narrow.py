@@ -25,6 +25,7 @@ def intersect_narrow(
     t_max,
     any_hit,
     kinds: ti.template(),
+    key,
     stack: ti.template(),
 ):
     """``intersect`` for width 2."""
@@ -86,7 +87,7 @@ def intersect_narrow(
                 if kind != INSTANCE:
                     best_t, best_prim, best_u, best_v, best_inst = hit_others(
                         reals, ints, block_prims, start, last, kind, ray_o, ray_d, inst,
-                        best_t, best_prim, best_u, best_v, best_inst, kinds,
+                        best_t, best_prim, best_u, best_v, best_inst, kinds, key,
                     )  # fmt: skip
         if entered == 0:
             ref = DONE

@@ -28,6 +28,7 @@ def intersect(
     width: ti.template(),
     stack: ti.template(),
     stack_t: ti.template(),
+    key=0,
 ):
     """Nearest hit with 0 < t < t_max along o + t d, or with ``any_hit`` != 0 some hit: (t, prim, u, v, inst).
 
@@ -37,6 +38,7 @@ def intersect(
     the same t the one with the smallest prim, then inst, is reported, so the answer does not depend on the
     tree. Call it at one place per kernel: all of it is inlined.
 
+    key: u32 that the hits of STOCHASTIC kinds are drawn from (0: none of them is met), the same for all of one ray.
     stack, stack_t: integers and reals for its use, as many as ``stack_sizes(width)`` says; their contents do not
     matter. A kernel makes them once per lane: Taichi fills a local array with zeros wherever it is declared, which
     at every ray took a third of a GPU's time in small scenes.
@@ -44,10 +46,11 @@ def intersect(
     t, prim, u, v, inst = -1.0, -1, 0.0, 0.0, -1
     if ti.static(width == 2):
         t, prim, u, v, inst = intersect_narrow(
-            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds, stack
+            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds, ti.cast(key, ti.u32), stack
         )
     else:
         t, prim, u, v, inst = intersect_wide(
-            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds, stack, stack_t
-        )
+            reals, ints, nodes, node_refs, blocks, block_prims, o, d, t_max, any_hit, kinds,
+            ti.cast(key, ti.u32), stack, stack_t,
+        )  # fmt: skip
     return t, prim, u, v, inst

@@ -24,6 +24,7 @@ def intersect_wide(
     t_max,
     any_hit,
     kinds: ti.template(),
+    key,
     stack: ti.template(),
     stack_t: ti.template(),
 ):
@@ -87,7 +88,7 @@ def intersect_wide(
                 elif ti.static(len(other_kinds(kinds)) > 0):
                     best_t, best_prim, best_u, best_v, best_inst = hit_others(
                         reals, ints, block_prims, start * lanes, start * lanes + lanes, kind, ray_o, ray_d, inst,
-                        best_t, best_prim, best_u, best_v, best_inst, kinds,
+                        best_t, best_prim, best_u, best_v, best_inst, kinds, key,
                     )  # fmt: skip
                 if any_hit != 0 and best_prim >= 0:
                     height, below = 0, -1

@@ -9,6 +9,9 @@ A kind is a module (or any object) with
 - ``surface_at(reals, ints, shape, prim, o, d, t, u, v) -> (p, ng, ns, uv, dp_du)``: what lies at a hit.
 - ``sample_area(reals, ints, shape, prim, ref, u) -> (p, n, uv, pdf_area)``: a point on primitive ``prim`` to
   light ``ref`` from, ``u`` two uniforms, uv as in ``surface_at``; ``pdf_area(reals, ints, shape, prim, ref, p, n)`` its density.
+- optional ``STOCHASTIC = True``: hits are chance; ``intersect`` also takes the ray's key and the primitive's number
+  (u32), and any-hit rays leave the kind out.
+- optional ``PARAMS``: arrays of a set that are parameters, one number or colour for each primitive.
 - ``bounds(arrays) -> (n, 6)``, lower then upper corner, and ``area(arrays) -> (n,)``, in NumPy.
 
 ``shape`` is the offset of the shape record in ``ints`` (kernels/layout.py), ``prim`` the scene's number of
@@ -22,9 +25,9 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 
-from . import mesh, sphere
+from . import mesh, splats, sphere
 
-GEOMETRIES = {"mesh": mesh, "sphere": sphere}
+GEOMETRIES = {"mesh": mesh, "sphere": sphere, "splats": splats}
 
 # The number of a kind shares an integer with a leaf's place (kernels/bvh), and the two numbers after
 # these are taken.
