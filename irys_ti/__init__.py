@@ -52,6 +52,8 @@ _PUBLIC = {
     "sun_position": "spectral.sun",
     "ies_light": "io.ies",
     "read_image": "io.images",
+    "read_splats": "io.splats",
+    "write_splats": "io.splats",
     "write_image": "io.images",
 }
 _RENAMED = {"register_bsdf": "register", "register_geometry": "register", "ies_light": "light"}
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from .io import load
     from .io.ies import light as ies_light
     from .io.images import read_image, write_image
+    from .io.splats import read_splats, write_splats
     from .kernels.bsdf import register as register_bsdf
     from .kernels.geometry import register as register_geometry
     from .optim.losses import L1, L2, LogL2, RelativeL2

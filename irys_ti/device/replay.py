@@ -8,6 +8,7 @@ from irys_ti import runtime
 from irys_ti.kernels import layout
 from irys_ti.kernels.accumulate import FAULTS, MISMATCHES, NOT_FINITE, TOO_LARGE, WORDS
 from irys_ti.kernels.config import D_OPACITY, D_SHAPE, REVERSE
+from irys_ti.kernels.splat_light import sum_bands
 
 from .launch import Launcher, Tile
 from .sums import exact_totals
@@ -34,34 +35,39 @@ class Replay(Launcher):
             raise ValueError(f"mask has shape {np.shape(mask)}, there are ({self.n_pixels}, {self.spp}) paths")
         self.kept: list[tuple] = []  # (record, signature) of each tile, once ``radiance`` has run
         self.equal = self.traced = 0
-        self.mean: np.ndarray | None = None  # the image, once ``radiance`` has run
+        self.bands = None  # pixels' sums for splats' baselines, once ``radiance`` has run
 
     def radiance(self) -> np.ndarray:
         """Pass 0: the image. Each path's radiance is kept for ``deposit`` where it fits."""
         film, samples = self.film(), self.borrow(self.most * self.channels)
         self.drop()
         keep = self.n_pixels * self.spp <= KEEP_PATHS
+        self.bands = runtime.zeros(6 * self.n_pixels) if self._chances() else None
         for tile in self.tiles:
             record, signature = self._borrow(tile)
             self.trace(REVERSE, tile, 0, 1, samples, record, signature=signature)
             self.develop(tile, samples, film)
+            if self.bands is not None:
+                sum_bands(
+                    self.device.reals, self.device.ints, record, self.bands, tile.pixel0, tile.n_pixels, tile.n_samples
+                )
             if keep:
                 self.kept.append((record, signature))
             else:
                 self.give_back(record, signature)
         self.give_back(samples)
-        self.mean = self.image(film)
-        return self.mean
+        return self.image(film)
 
-    def _baseline(self, d_image: np.ndarray) -> np.ndarray:
-        """What kernels.splat_light.baseline reads behind d_film: zeros where it is not known."""
-        if not self.device.config(REVERSE).splats & (D_OPACITY | D_SHAPE) or self.spp < 2:
-            return np.zeros(self.n_pixels + 1)
-        if self.mean is None:
+    def _baseline(self) -> np.ndarray:
+        """What kernels.splat_light.baseline reads behind d_film, where splats' chances have derivatives."""
+        if not self._chances():
+            return np.zeros(0)
+        if self.bands is None:
             self.radiance()
-        # The kernel's numbers carry the 1 / spp of d_scale.
-        mean = (d_image * self.mean).sum(2).reshape(-1) / self.spp
-        return np.r_[mean * self.spp / (self.spp - 1), 1.0 / (self.spp - 1)]
+        return self.bands.to_numpy()[: 6 * self.n_pixels]
+
+    def _chances(self) -> bool:
+        return bool(self.device.config(REVERSE).splats & (D_OPACITY | D_SHAPE))
 
     def decisions(self) -> np.ndarray:
         """Hash of each path's discrete decisions (hits, visibility, lobes, roulette), (pixels, spp) uint32."""
@@ -83,7 +89,7 @@ class Replay(Launcher):
         fit the exact sums.
         """
         d_image = np.asarray(d_image, np.float64)
-        d_film = runtime.array(np.r_[d_image.reshape(-1), self._baseline(d_image)])
+        d_film = runtime.array(np.r_[d_image.reshape(-1), self._baseline()])
         replicas = self.groups * max(1, min(self.replicas, HOT_WORDS // (self.n * WORDS * self.groups)))
         samples = self.borrow(1 if self.kept else self.most * self.channels)
         acc = runtime.zeros(FAULTS + replicas * self.n * WORDS, np.uint32)

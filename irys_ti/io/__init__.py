@@ -13,7 +13,9 @@ LOADERS = {
     ".xml": "mitsuba",
     ".mtlx": "materialx",
     ".obj": "geometry",
-    ".ply": "geometry",
+    ".ply": "geometry",  # of splats too
+    ".splat": "splats",
+    ".spz": "splats",
     ".stl": "geometry",
     ".gltf": "geometry",
     ".glb": "geometry",

@@ -24,6 +24,10 @@ def load(path: str | Path, **parameters) -> Scene:
     path = Path(path)
     if parameters:
         raise SceneError(str(path), f"has no parameter {next(iter(parameters))!r}", "only scene files have some")
+    if path.suffix.lower() == ".ply" and splats_inside(path):
+        from .splats import load as load_splats
+
+        return load_splats(path)
     scene = Scene(file=str(path))
     taken: set[str] = set()
     known: dict[tuple | int | None, str] = {}
@@ -52,6 +56,14 @@ def load(path: str | Path, **parameters) -> Scene:
     scene.lights.append(Light(_fresh("sky", taken), "constant", {"radiance": rgb(1, 1, 1, illuminant=True)}))
     scene.camera = frame(np.concatenate([s.vertices for s in scene.shapes]))
     return scene
+
+
+def splats_inside(path: Path) -> bool:
+    """Whether a .ply holds splats rather than a mesh."""
+    from .splats.ply import is_splats
+
+    with open(path, "rb") as file:
+        return is_splats(file.read(1 << 16))
 
 
 def _require_uvs(material: Material, mesh, scene: Scene) -> None:

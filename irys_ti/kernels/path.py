@@ -414,7 +414,7 @@ def trace_paths(
                         for ray in range(2):
                             if ray == 0 or lit == 1:
                                 # What the piece's chance multiplies: all that comes after it, or the sampled light.
-                                behind, up, own = zero4, 0.0, 0.0
+                                behind, up = zero4, 0.0
                                 for k in ti.static(range(4)):
                                     at = lane * RECORD_STRIDE + k
                                     total, total_low = record[at + RECORD_TOTAL], record[at + RECORD_LOW]
@@ -423,10 +423,9 @@ def trace_paths(
                                         behind[k] = T[k] * f[LIGHT, k] * L_sampled[k]
                                     behind[k] *= alone[k]
                                     up += behind[k] * record[at + RECORD_WEIGHT]
-                                    own += (total + total_low) * record[at + RECORD_WEIGHT]
                                 if ti.static(config.mode == REVERSE):
                                     if ray == 0 and depth == 0:
-                                        up -= W * baseline(ints, d_film, pixel, own)
+                                        up -= W * baseline(reals, ints, record, d_film, lane, pixel, lambdas)
                                 from_o, along = ti.select(ray == 0, o, ray_o), ti.select(ray == 0, d, ray_d)
                                 stop = ti.select(ray == 0, hit_t, reach)
                                 if ti.static(config.mode == FORWARD):
@@ -485,6 +484,8 @@ def trace_paths(
                     for k in range(4):
                         record[lane * RECORD_STRIDE + RECORD_TOTAL + k] = L[k]
                         record[lane * RECORD_STRIDE + RECORD_LOW + k] = L_low[k]
+                        if ti.static(config.splats != 0):
+                            record[lane * RECORD_STRIDE + RECORD_WEIGHT + k] = lambdas[k]
                     record[lane * RECORD_STRIDE + RECORD_END] = ti.cast(end, float)
                     record[lane * RECORD_STRIDE + RECORD_LIT] = ti.cast(lit_bits, float)
             if ti.static(config.mode == REVERSE):

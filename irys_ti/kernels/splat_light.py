@@ -6,6 +6,10 @@ from irys_ti.kernels.layout import (
     FLAG_ENCODED,
     H_CHANNELS,
     H_FILM,
+    RECORD_LOW,
+    RECORD_STRIDE,
+    RECORD_TOTAL,
+    RECORD_WEIGHT,
     SHAPE_FLAGS,
     SHAPE_HARMONICS,
     SHAPE_N_HARMONICS,
@@ -68,14 +72,46 @@ def splat_radiance(reals: ti.template(), ints: ti.template(), shape, i, o, lambd
     return out
 
 
-@ti.func
-def baseline(ints: ti.template(), d_film: ti.template(), pixel, own):
-    """What the other samples of the pixel give on average, times the derivative of the loss by it.
+@ti.kernel
+def sum_bands(
+    reals: ti.types.ndarray(ndim=1), ints: ti.types.ndarray(ndim=1), record: ti.types.ndarray(ndim=1),
+    sums: ti.types.ndarray(ndim=1), pixel0: int, n_pixels: int, n_samples: int,
+):  # fmt: skip
+    """Add the paths of a launch to their pixels' sums, in order: for each band, radiance times band, and band.
 
-    The expectation of a derivative of ln chance is 0, so that this may be taken off what multiplies it; it does not
-    depend on the chances of this sample. Behind d_film lie n / (n - 1) times the mean of a pixel's n samples, for all
-    pixels, and 1 / (n - 1). own: this sample's part of it.
+    The paths' wavelengths stand where their weights will.
     """
-    n_pixels = ints[H_FILM + 4] * ints[H_FILM + 5]
-    at = n_pixels * ints[H_CHANNELS]
-    return d_film[at + pixel] - d_film[at + n_pixels] * own
+    for i in range(n_pixels):
+        for s in range(n_samples):
+            at = (i * n_samples + s) * RECORD_STRIDE
+            for k in range(4):
+                lam = record[at + RECORD_WEIGHT + k]
+                L = record[at + RECORD_TOTAL + k] + record[at + RECORD_LOW + k]
+                for c in range(3):
+                    band = band_at(reals, ints, c, lam)
+                    sums[6 * (pixel0 + i) + c] += L * band
+                    sums[6 * (pixel0 + i) + 3 + c] += band
+
+
+@ti.func
+def baseline(reals: ti.template(), ints: ti.template(), record: ti.template(), d_film: ti.template(), lane, pixel, lambdas):
+    """What the pixel's other paths give at this path's wavelengths, times the weights of its radiance.
+
+    The expectation of a derivative of ln chance is 0, so this may be taken off what multiplies it: it does not
+    depend on the chances of this path. d_film holds the sums of ``sum_bands`` behind the derivative.
+    """
+    at = ints[H_FILM + 4] * ints[H_FILM + 5] * ints[H_CHANNELS] + 6 * pixel
+    out = 0.0
+    for c in range(3):
+        weighted, bands, up = 0.0, 0.0, 0.0
+        for k in range(4):
+            i = lane * RECORD_STRIDE + k
+            band = band_at(reals, ints, c, lambdas[k])
+            weighted += (record[i + RECORD_TOTAL] + record[i + RECORD_LOW]) * band
+            bands += band
+            up += record[i + RECORD_WEIGHT] * band
+        others = d_film[at + 3 + c] - bands
+        # Less than a path's worth of band is rounding: the pixel has no other path.
+        if others > 1e-3 * d_film[at + 3 + c] and others > 0.01:
+            out += up * (d_film[at + c] - weighted) / others
+    return out

@@ -113,7 +113,7 @@ def walk_splats(
                                 drawn = -log_through(ti.min(sampled * response, MOST))
                                 x = (drawn - tau) * part
                                 if is_hit:
-                                    x += ti.log(ti.max(tau, 1e-12) / drawn)
+                                    x += ti.log(tau / drawn)
                                 drift += ti.cast(ti.floor(x * (UNITS / 16.0) + 0.5), ti.i32)
     if ti.static(not deposit):
         result = ti.cast(drift, float) * (16.0 / UNITS)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from irys_ti.graph import clamp, dot, exp, leaf, log, maximum, minimum, select, sqrt, vec3, vjp
+from irys_ti.graph import clamp, dot, exp, leaf, log, maximum, minimum, select, sqrt, stop_gradient, vec3, vjp
 
-from .splats import CUT2, FADE, MOST, WIDTH2
+from .splats import CUT2, FADE, LEAST, MOST, WIDTH2
 
 POSITION, SCALE, ROTATION, OPACITY = leaf("position", (3,)), leaf("scale", (3,)), leaf("rotation", (4,)), leaf("opacity", ())
 ORIGIN, DIRECTION, END = leaf("o", (3,)), leaf("d", (3,)), leaf("t", ())
@@ -45,11 +45,13 @@ def log_chance():
     foot = a + t_star * b
     d2 = minimum(dot(foot, foot), CUT2 * (1.0 - 1e-5))
     q = minimum((CUT2 - d2) * (1.0 / FADE), 1.0)
-    alpha = minimum(OPACITY * (exp(-0.5 * d2) * (q * q * (3.0 - 2.0 * q))), MOST)
+    opacity = OPACITY + stop_gradient(maximum(LEAST - OPACITY, 0.0))
+    alpha = minimum(opacity * (exp(-0.5 * d2) * (q * q * (3.0 - 2.0 * q))), MOST)
     half = sqrt(WIDTH2 * (1.0 - d2 * (1.0 / CUT2)) / speed2)
     first = clamp(-t_star / half, -1.0, 1.0)
     last = clamp((END - t_star) / half, -1.0, 1.0)
-    depth = -log(1.0 - alpha)
+    series = 1.0 + alpha * (0.5 + alpha * (1.0 / 3.0 + alpha * (0.25 + alpha * (0.2 + alpha / 6.0))))
+    depth = select(alpha < 0.03, alpha * series, -log(1.0 - alpha))
     passed = -depth * (share(last) - share(first))
     met = log(maximum(depth, 1e-30)) + 2.0 * log(maximum(1.0 - last * last, 1e-4)) - log(half)
     return passed + select(IS_HIT > 0.5, met, 0.0)

@@ -21,6 +21,7 @@ CUT2 = 3.75**2  # squared Mahalanobis distance where a splat ends
 FADE = 1.5  # over which the response fades to 0, in squared distance
 WIDTH2 = 7.0  # squared half width of the spread, in standard deviations along the ray
 MOST = 1.0 - 2.0**-16  # of alpha, so that its optical depth is finite
+LEAST = 1e-9  # of opacity: what is not there has a chance whose derivative is told
 LOW, HIGH = 0.02, 0.98  # opacities that are sampled lie within these where their derivative is asked for
 
 PARAMS = {
@@ -156,8 +157,8 @@ def fields(values, floored: bool) -> dict:
     return {
         "center": np.asarray(values["position"], np.float64),
         "to_unit": turn.transpose(0, 2, 1) / scale[:, :, None],
-        "opacity": opacity,
-        "sampled": np.clip(opacity, LOW, HIGH) if floored else opacity,
+        "opacity": np.maximum(opacity, LEAST),
+        "sampled": np.clip(opacity, LOW, HIGH) if floored else np.maximum(opacity, LEAST),
     }
 
 
