@@ -5,8 +5,8 @@ from .material import Light, Material
 from .medium import Medium
 from .scene import Integrator, Scene
 from .shapes import Instance, Mesh, Primitives, Shape, Sphere, cube, rectangle
-from .splats import Splats, relight
 from .spectrum import Spectrum, Texture, Value, constant, points, rgb
+from .splats import Splats, relight
 
 __all__ = [
     "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Medium", "Mesh", "Primitives", "Scene", "Shape",

@@ -7,7 +7,19 @@ import irys_ti as it
 from irys_ti import tiers
 from irys_ti.check.differences import weight_image
 from irys_ti.device.compile import compiled
-from irys_ti.scene import Camera, Film, Instance, Integrator, Light, Material, Scene, Sphere, Splats, constant, rectangle
+from irys_ti.scene import (
+    Camera,
+    Film,
+    Instance,
+    Integrator,
+    Light,
+    Material,
+    Scene,
+    Sphere,
+    Splats,
+    constant,
+    rectangle,
+)
 from irys_ti.scene.transform import look_at, rotate, scale, translate
 
 CHANCES = ("s.opacity", "s.albedo", "s.position", "s.scale", "s.rotation")
@@ -54,17 +66,13 @@ def test_same_bits_and_every_path_met_again(f32):
         assert np.isfinite(runs[0][path]).all() and np.abs(runs[0][path]).max() > 0
 
 
-def test_pictures_do_not_depend_on_the_tree(f32):
+def test_pictures_do_not_depend_on_the_tree(f32, monkeypatch):
     """Chances are keyed by bounce and splat: another tree over the same splats gives the same bits."""
+    image = it.render(corner(), 8)
+    monkeypatch.setattr("irys_ti.device.geometry.default_width", lambda: 2)
     scene = corner()
-    image = it.render(scene, 8)
-    accel = compiled(scene).geometry.accel
-    before = accel.block_prims.copy()
-    # A far triangle makes another tree, while the splats keep their numbers.
-    far = translate(0, 0, -500) @ scale(1e-3)
-    scene.shapes.append(rectangle(far, id="speck", material="grey"))
     again = it.render(scene, 8)
-    assert not np.array_equal(before, compiled(scene).geometry.accel.block_prims)
+    assert compiled(scene).geometry.accel.width == 2
     np.testing.assert_array_equal(image, again)
 
 
@@ -84,19 +92,18 @@ def test_values_and_counts_change_without_compiling(f32, monkeypatch):
 
 
 def test_forward_is_the_transpose_of_reverse(f32):
+    """Reverse mode takes a baseline off, so the means agree, not the bits."""
     scene, rng = corner(20, 8), np.random.default_rng(3)
     u = rng.normal(size=(8, 8, 3))
-    for path in CHANCES:
-        v = rng.normal(size=it.parameters(scene)[path].shape) * (0.1 if path != "s.albedo" else 1.0)
-        reverse = [(it.backward(scene, u, 64, seed, [path])[path] * v).sum() for seed in range(8)]
-        forward = [(it.forward(scene, {path: v}, 64, seed) * u).sum() for seed in range(8)]
-        if path == "s.albedo":
-            np.testing.assert_allclose(forward, reverse, rtol=1e-3)
-        else:  # reverse mode takes a baseline off; the means agree
-            spread = np.hypot(np.std(reverse, ddof=1), np.std(forward, ddof=1)) / np.sqrt(8)
-            assert abs(np.mean(forward) - np.mean(reverse)) < 4 * spread
+    v = {p: 0.1 * rng.normal(size=it.parameters(scene)[p].shape) for p in CHANCES}
+    reverse = [it.backward(scene, u, 128, seed, CHANCES) for seed in range(8)]
+    reverse = [sum((g[p] * v[p]).sum() for p in CHANCES) for g in reverse]
+    forward = [(it.forward(scene, v, 128, seed) * u).sum() for seed in range(8)]
+    spread = np.hypot(np.std(reverse, ddof=1), np.std(forward, ddof=1)) / np.sqrt(8)
+    assert abs(np.mean(forward) - np.mean(reverse)) < 4 * spread < abs(np.mean(forward))
 
 
+@pytest.mark.slow
 def test_instances_of_splats(f32):
     """A moved copy of a group looks as the moved splats do, and its derivatives reach the group's arrays."""
     scene = corner(20, 16)

@@ -25,7 +25,7 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 
-from . import mesh, splats, sphere
+from . import mesh, sphere, splats
 
 GEOMETRIES = {"mesh": mesh, "sphere": sphere, "splats": splats}
 
