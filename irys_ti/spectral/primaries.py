@@ -1,4 +1,4 @@
-"""Three spectra that mix to any colour: what a colour means where it must be linear (data/make_bands.py)."""
+"""Three spectra that mix to any colour: what a colour means where it must be linear (make_rgb_bands.py)."""
 
 from __future__ import annotations
 

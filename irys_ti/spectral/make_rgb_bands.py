@@ -1,4 +1,4 @@
-"""Make rgb_bands.npz: ``python -m irys_ti.data.make_bands`` (needs scipy).
+"""Make rgb_bands.npz: ``python -m irys_ti.spectral.make_rgb_bands`` (needs scipy).
 
 Holds ``bands`` (3, 95): three spectra over 360 to 830 nm, none negative, whose sum is 1 at every wavelength, and
 whose colours under D65 are pure red, green and blue of linear sRGB. A mixture of them is the smooth spectrum of a
@@ -28,7 +28,7 @@ def conditions() -> np.ndarray:
 
 
 def main() -> None:
-    """Solve for the three spectra and write the table beside this file."""
+    """Solve for the three spectra and write the table into irys_ti/data."""
     from scipy.optimize import lsq_linear
 
     to_rgb, n = conditions(), len(wavelengths())
@@ -44,7 +44,7 @@ def main() -> None:
     bands /= bands.sum(0)
     worst = np.abs(bands @ to_rgb.T - eye * white).max()
     print(f"worst colour error {worst:.1e}, smallest value {bands.min():.1e}")
-    np.savez_compressed(Path(__file__).with_name("rgb_bands.npz"), bands=bands)
+    np.savez_compressed(Path(__file__).parents[1] / "data" / "rgb_bands.npz", bands=bands)
 
 
 if __name__ == "__main__":
