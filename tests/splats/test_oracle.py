@@ -60,7 +60,7 @@ def test_picture(f32, n):
     assert np.abs(z_scores(sums, biased)) > 4  # albedos off by 0.02 are noticed
 
 
-@pytest.mark.parametrize("n", CASES)
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow), 64])
 def test_derivatives(f32, n):
     case = oracle.random_case(n, **CASES[n])
     found = derivatives(case, 2048 if n < 64 else 1024, range(8))
@@ -91,7 +91,7 @@ def test_derivatives_precisely(f32, n, name):
         assert np.abs(z_scores(estimates, 1.02 * exact)) > 4  # 2 % off is noticed
 
 
-@pytest.mark.parametrize("opacity", [0.0, 1e-4, 1.0])
+@pytest.mark.parametrize("opacity", [0.0, pytest.param(1e-4, marks=pytest.mark.slow), 1.0])
 def test_ends_of_opacity(f32, opacity):
     """A splat that is not there yet, and one that hides all behind it, have finite and unbiased derivatives."""
     case = oracle.random_case(2, sky=0.5)

@@ -94,8 +94,9 @@ def test_values_and_counts_change_without_compiling(f32, monkeypatch):
 def test_forward_is_the_transpose_of_reverse(f32):
     """Reverse mode takes a baseline off, so the means agree, not the bits."""
     scene, rng = corner(20, 8), np.random.default_rng(3)
-    u = rng.normal(size=(8, 8, 3))
-    v = {p: 0.1 * rng.normal(size=it.parameters(scene)[p].shape) for p in CHANCES}
+    u = weight_image(scene)
+    v = {p: np.abs(rng.normal(size=it.parameters(scene)[p].shape)) for p in CHANCES}
+    v["s.position"] *= [0.1, 0, 0]
     reverse = [it.backward(scene, u, 128, seed, CHANCES) for seed in range(8)]
     reverse = [sum((g[p] * v[p]).sum() for p in CHANCES) for g in reverse]
     forward = [(it.forward(scene, v, 128, seed) * u).sum() for seed in range(8)]
