@@ -286,11 +286,6 @@ class DeviceScene:
         self.upload_head()
         return n
 
-    def mark_lights(self, paths: list[str]) -> None:
-        """Tell the lights which of their parameters a derivative is by."""
-        self.lights.want(self, paths)
-        self.upload_head()
-
     def scale_deposits(self, bound: float) -> None:
         """Choose the units of the wanted gradients for the largest |d_image| (design decision D5)."""
         for path in self.wanted:
