@@ -11,46 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import irys_ti as it
-from irys_ti.scene import cube, points, rectangle
-from irys_ti.scene.transform import look_at, rotate, scale, translate
-
-BANDS = [450, 550, 650]  # nm
-PAINT = {
-    "floor": [0.55, 0.60, 0.65],
-    "ceiling": [0.75, 0.78, 0.80],
-    "back": [0.60, 0.55, 0.25],
-    "left": [0.12, 0.14, 0.65],
-    "right": [0.20, 0.50, 0.15],
-}
-
-
-def wall(name: str, placed: np.ndarray) -> it.Mesh:
-    """A 2 x 2 square, which faces +z before it is placed."""
-    return rectangle(placed, id=f"{name} wall", material=name)
-
-
-def room_scene(paint: dict, size: int) -> it.Scene:
-    """The inside of a 2 x 2 x 2 box with a lamp under its ceiling and a white block on its floor."""
-    materials = [it.Material(n, "diffuse", {"reflectance": points(BANDS, c, extend=True)}) for n, c in paint.items()]
-    materials.append(it.Material("white", "diffuse", {"reflectance": 0.7}))
-    return it.Scene(
-        camera=it.Camera(look_at([0, 0, 3.9], [0, 0, 0], [0, 1, 0]), fov=38, film=it.Film(size, size)),
-        materials=materials,
-        shapes=[
-            wall("floor", translate(0, -1, 0) @ rotate([1, 0, 0], -90)),
-            wall("ceiling", translate(0, 1, 0) @ rotate([1, 0, 0], 90)),
-            wall("back", translate(0, 0, -1)),
-            wall("left", translate(-1, 0, 0) @ rotate([0, 1, 0], 90)),
-            wall("right", translate(1, 0, 0) @ rotate([0, 1, 0], -90)),
-            cube(translate(0.2, -0.7, -0.2) @ rotate([0, 1, 0], 25) @ scale(0.3), id="block", material="white"),
-            rectangle(
-                translate(0, 0.99, 0) @ rotate([1, 0, 0], 90) @ scale(0.35), id="lamp", material="white",
-                light=it.Light("lamp", "area", {"radiance": points([400, 700], [7, 10], extend=True)}),
-            ),
-        ],  # fmt: skip
-        integrator=it.Integrator(max_depth=6),
-        file="fit_room.py",
-    )
+from irys_ti.demos.room import PAINT, room_scene  # how the scene is built
 
 
 def main(argv=None) -> dict[str, np.ndarray]:

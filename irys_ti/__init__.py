@@ -25,6 +25,8 @@ _PUBLIC = {
     "gradient": "api",
     "parameters": "api",
     "Gradients": "api",
+    "progressive": "progressive",
+    "preview": "preview",
     "fit": "fitting",
     "FitInterrupted": "fitting",
     "L2": "optim.losses",

@@ -1,4 +1,4 @@
-"""irys-ti: render, fit, check, devices, selftest from the command line. Imports nothing heavy until it must."""
+"""irys-ti: render, fit, preview, demo, check, devices, selftest from the command line. Imports nothing heavy until it must."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 # Commands that live in a module of their own, with ``add_arguments(parser)`` and ``main(args) -> exit code``.
 ELSEWHERE = {
+    "demo": ("demos", "the ball, the room, the room that settles: in a window, or as a film"),
     "check": ("check", "compare a scene's gradients with f64 and with finite differences"),
     "material": ("material_sheet", "pictures of OpenPBR materials on a ball"),
     "selftest": ("selftest", "prove replay, exact sums and closed forms on this machine's backends"),
@@ -61,6 +62,15 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
     sub.add_argument("--every", type=int, default=10, help="steps between pictures (default 10)")
     sub.add_argument("--fresh", action="store_true", help="do not go on with a fit that is in the folder")
     sub.set_defaults(run=fit)
+
+    sub = commands.add_parser("preview", help="a live view of a scene, or of a fit")
+    scene_arguments(sub)
+    sub.add_argument("--save-as", type=Path, default=Path("preview"), metavar="NAME", help="where key s writes NAME.exr, .png")
+    sub.add_argument("--fit", metavar="TARGET", help="fit --params to this picture, live")
+    sub.add_argument("--params", metavar="PATH,PATH", default="", help="what --fit changes")
+    sub.add_argument("--steps", type=int, default=60, help="steps of --fit")
+    sub.add_argument("--frames", type=int, help="close after so many frames")
+    sub.set_defaults(run=preview)
 
     sub = commands.add_parser("devices", help="what this machine can run on")
     sub.set_defaults(run=devices)
@@ -137,6 +147,25 @@ def fit(args) -> int:
     for path, value in result.values.items():
         print(f"{path} = {', '.join(f'{x:.5g}' for x in value.reshape(-1)[:16])}{' ...' if value.size > 16 else ''}")
     print(f"{len(result.losses)} steps in {result.seconds:.1f} s; pictures and numbers are in {result.folder}")
+    return 0
+
+
+def preview(args) -> int:
+    """``irys-ti preview``."""
+    from .preview.window import require_display
+
+    require_display()  # before anything is loaded
+    scene = open_scene(args)
+    if args.fit:
+        from .preview.fitting import watch
+
+        params = [path.strip() for path in args.params.split(",") if path.strip()]
+        for path, value in watch(scene, args.fit, params, args.steps, seed=args.seed).values.items():
+            print(f"{path} = {', '.join(f'{x:.5g}' for x in value.reshape(-1)[:16])}")
+    else:
+        from .preview import preview as show
+
+        show(scene, args.save_as, args.seed, args.frames)
     return 0
 
 

@@ -21,9 +21,11 @@ LAYERS = [
     {"optim"},
     {"api"},
     {"tiers", "wire", "process", "reference", "_worker"},
-    {"fitting"},
+    {"fitting", "progressive"},
     {"check", "material_sheet", "selftest"},
-    {"cli", "preview"},
+    {"preview"},
+    {"demos"},
+    {"cli"},
 ]
 SIBLINGS = ["kernels.bsdf", "kernels.light", "kernels.medium", "kernels.geometry"]  # never import each other
 TAICHI_IMPORTERS = {"runtime", "graph.lowering", "graph.literals"}
