@@ -80,7 +80,8 @@ def render(scene: Scene, spp: int = 64, seed: int = 1, *, bands=None, progress: 
     """Render: float32 (H, W, 3), linear sRGB; with ``bands`` (H, W, n), mean radiance of each band.
 
     spp: samples per pixel. seed: any integer; the same seed gives the same bits. bands: [(low, high), ...] in nm,
-    within 360 to 830, at most 32. progress(fraction) is called now and then.
+    within 360 to 830, at most 32. progress(done) is called now and then: a float, whose ``done.image`` is the picture
+    so far.
     Raises SceneError for a scene that cannot be rendered.
     """
     device = compiled(scene)

@@ -163,7 +163,7 @@ def preview(args) -> int:
         for path, value in watch(scene, args.fit, params, args.steps, seed=args.seed).values.items():
             print(f"{path} = {', '.join(f'{x:.5g}' for x in value.reshape(-1)[:16])}")
     else:
-        from .preview import preview as show
+        from .preview import view as show
 
         show(scene, args.save_as, args.seed, args.frames)
     return 0

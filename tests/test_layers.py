@@ -21,7 +21,7 @@ LAYERS = [
     {"optim"},
     {"api"},
     {"tiers", "wire", "process", "reference", "_worker"},
-    {"fitting", "progressive"},
+    {"fitting", "passes"},
     {"check", "material_sheet", "selftest"},
     {"preview"},
     {"demos"},

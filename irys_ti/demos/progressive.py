@@ -6,7 +6,7 @@ import numpy as np
 
 from irys_ti.api import parameters, render
 from irys_ti.preview.display import enlarge, expose
-from irys_ti.progressive import Progressive
+from irys_ti.passes import Progressive
 
 from . import Outcome
 from .room import PAINT, room_scene

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,19 @@ def tiles(n_pixels: int, spp: int, max_lanes: int | None = None):
     for s in range(0, spp, samples):
         for p in range(0, n_pixels, pixels):
             yield Tile(p, min(pixels, n_pixels - p), s, min(samples, spp - s))
+
+
+class Done(float):
+    """The fraction of a render that is done; ``image``: what there is, float64 (height, width, channels)."""
+
+    def __new__(cls, fraction: float, image: Callable):
+        self = super().__new__(cls, fraction)
+        self._image = image
+        return self
+
+    @property
+    def image(self) -> np.ndarray:
+        return self._image()
 
 
 class Launcher:
@@ -121,7 +135,7 @@ class Launcher:
     # -- whole renders -------------------------------------------------------------------------------------
 
     def render(self, progress=None) -> np.ndarray:
-        """The image (height, width, channels) float64. progress(fraction) is called after every launch.
+        """The image (height, width, channels) float64. progress(done), a Done, is called after every launch.
 
         Raises RenderInterrupted, with the image so far, on Ctrl-C.
         """
@@ -133,7 +147,7 @@ class Launcher:
                     self.develop(tile, samples, film)
                     done += 1
                 if progress is not None:
-                    progress(done / len(self.tiles))
+                    progress(Done(done / len(self.tiles), lambda n=done: self.partial(film, n)[0]))
         except KeyboardInterrupt:
             raise RenderInterrupted(*self.partial(film, done)) from None
         self.give_back(samples)

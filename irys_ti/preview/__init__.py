@@ -1,4 +1,4 @@
-"""The live view: ``irys-ti preview SCENE`` and ``it.preview(scene)``.
+"""The live view: ``irys-ti preview SCENE`` and ``it.view(scene)``.
 
 session.py is what it does, window.py the window, this file the loop between them.
 """
@@ -14,7 +14,7 @@ from .panel import WIDTH
 CLICK = 3.0  # pixels that the mouse may move between press and release of a click
 
 
-def preview(scene: Scene, save_as: str | Path = "preview", seed: int = 1, frames: int | None = None) -> int:
+def view(scene: Scene, save_as: str | Path = "preview", seed: int = 1, frames: int | None = None) -> int:
     """Open a window on a scene until it is closed (or for a number of frames); returns the frames shown.
 
     Changes to parameters and camera stay in ``scene``. Raises NoDisplay (a SceneError), in one line, where there is

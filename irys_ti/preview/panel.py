@@ -53,7 +53,7 @@ class Panel:
         """Move a slider to a fraction of its way; True where that changed the number."""
         s = self.sliders[i]
         self.active = i
-        x = self.parameters[s.path]
+        x = np.array(self.parameters[s.path])
         old = x.reshape(-1)[s.index]
         x.reshape(-1)[s.index] = s.low + np.clip(fraction, 0.0, 1.0) * (s.high - s.low)
         self.parameters[s.path] = x

@@ -16,7 +16,7 @@ import numpy as np
 from irys_ti import api
 from irys_ti.errors import MissingGradientError, SceneError
 from irys_ti.io.images import write_image
-from irys_ti.progressive import Progressive
+from irys_ti.passes import Progressive
 from irys_ti.scene import Scene
 
 from .display import enlarge, expose, signed
