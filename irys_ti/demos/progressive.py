@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from irys_ti.api import parameters, render
-from irys_ti.preview.display import enlarge, expose
 from irys_ti.passes import Progressive
+from irys_ti.preview.display import enlarge, expose
 
 from . import Outcome
 from .room import PAINT, room_scene

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +14,10 @@ from irys_ti.errors import SceneError
 from irys_ti.runtime import ensure, ti
 
 HEADLESS = "without a display use `irys-ti demo ... --headless`, `irys-ti render` or it.progressive(scene)"
+
+
+TRIES = 5
+_connected: list = []  # our own connection to the display
 
 
 class NoDisplay(SceneError):
@@ -36,20 +42,33 @@ def require_display() -> None:
     """Refuse, in one line, where no window can be opened."""
     if not sys.platform.startswith("linux"):
         return
+    if _connected:
+        return
     if not os.environ.get("DISPLAY"):
         raise NoDisplay("preview", "there is no display ($DISPLAY is not set)", HEADLESS)
-    import ctypes
+    x11 = _x11()
+    x11.XOpenDisplay.restype, x11.XOpenDisplay.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    for _ in range(TRIES):  # a virtual server is away for a moment when its last client has gone
+        if opened := x11.XOpenDisplay(None):
+            _connected.append(opened)  # kept open, so that it does not go again before the window is there
+            return
+        time.sleep(0.2)
+    raise NoDisplay("preview", f"the display {os.environ['DISPLAY']} does not answer", HEADLESS)
 
+
+def _x11():
+    """The X library."""
     try:
-        x11 = ctypes.CDLL("libX11.so.6")
+        return ctypes.CDLL("libX11.so.6")
     except OSError:
         raise NoDisplay("preview", "the system library libX11 is missing", "install libx11-6, or " + HEADLESS) from None
-    x11.XOpenDisplay.restype, x11.XOpenDisplay.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
-    display = x11.XOpenDisplay(None)
-    if not display:
-        raise NoDisplay("preview", f"the display {os.environ['DISPLAY']} does not answer", HEADLESS)
-    x11.XCloseDisplay.argtypes = [ctypes.c_void_p]
-    x11.XCloseDisplay(ctypes.c_void_p(display))
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def _lost(display) -> int:
+    """What X calls when its server is gone. It ends the process if this returns, so there is only this to say."""
+    print(f"irys-ti: preview: the display was lost; {HEADLESS}", file=sys.stderr, flush=True)
+    os._exit(2)
 
 
 class Window:
@@ -58,6 +77,8 @@ class Window:
     def __init__(self, title: str, width: int, height: int):
         require_display()
         ensure()
+        if sys.platform.startswith("linux"):
+            _x11().XSetIOErrorHandler(_lost)
         self.width, self.height = width, height
         self._gui = ti.GUI(title, res=(width, height), fast_gui=False)
 
