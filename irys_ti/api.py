@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, MutableMapping
 
 import numpy as np
 
+from .device.boundary import Boundary, terms_of
 from .device.compile import check_paths, compiled
 from .device.launch import Launcher
 from .device.replay import Replay
-from .errors import SceneError
+from .device.slots import Slot
+from .errors import MissingGradientError, SceneError
 from .optim.losses import Loss, as_loss
 from .scene import Scene
 from .spectral.bands import band_responses
@@ -66,9 +68,10 @@ class Parameters(MutableMapping):
 
         return find(self._slots(), path, self._scene.file)
 
-    def differentiable(self) -> list[str]:
-        """Paths that have a gradient."""
-        return [p for p, s in self._slots().items() if not s.why_no_gradient]
+    def differentiable(self, motion: bool = True) -> list[str]:
+        """Paths that have a gradient; without ``motion``, of materials and lights alone (the default of every verb)."""
+        slots = self._slots().items()
+        return [p for p, s in slots if (motion or isinstance(s, Slot)) and not s.why_no_gradient]
 
 
 def parameters(scene: Scene) -> Parameters:
@@ -97,6 +100,8 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
     device.want(list(tangents))
     pool = np.zeros(device.mirror_reals.size)
     for slot in slots:
+        if not isinstance(slot, Slot):
+            raise MissingGradientError(f"{scene.file}: '{slot.path}' has no forward mode yet: use it.backward")
         t = np.asarray(tangents[slot.path], np.float64)
         if t.size != 1 and t.shape != slot.encoded.host.shape:
             raise SceneError(
@@ -110,12 +115,15 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
 
 
 def backward(
-    scene: Scene, d_image, spp: int = 64, seed: int = 2, params: Iterable[str] | None = None, *, progress=None
-) -> Gradients:
+    scene: Scene, d_image, spp: int = 64, seed: int = 2, params: Iterable[str] | None = None, *, progress=None,
+    boundary="all", boundary_spp: int | None = None,
+) -> Gradients:  # fmt: skip
     """The vector-Jacobian product: sum over pixels of d_image * d image / d parameter.
 
-    d_image: (H, W, 3), the derivative of your loss by the image. params: paths, default all that are
-    differentiable. Returns Gradients, with the standard error of every number in ``.stderr``.
+    d_image: (H, W, 3), the derivative of your loss by the image. params: paths, default all of materials and
+    lights; poses, vertices and the camera are asked for by name. boundary: which parts of their derivatives come from
+    edges, "all", "off", or some of ("outlines", "shadows"); boundary_spp: samples a pixel of each, default ``spp``.
+    Returns Gradients, with the standard error of every number in ``.stderr``.
     Raises SceneError for an unknown path or a d_image of another size, MissingGradientError for a parameter that
     has no gradient, ArithmeticError where a deposit outgrew the exact sums.
     """
@@ -127,7 +135,16 @@ def backward(
     device.scale_deposits(float(np.abs(d_image).max()) / spp)
     replay = Replay(device, spp, seed, groups=groups_of(spp), n_accumulators=n)
     groups, sizes = replay.deposit(d_image, progress)
+    groups = add_boundary(device, groups, d_image, boundary_spp or spp, seed, n, boundary)
     return collect(device, paths, groups, sizes, (replay.equal, replay.traced))
+
+
+def add_boundary(device, groups: list[np.ndarray], d_image, spp: int, seed: int, n: int, boundary) -> list[np.ndarray]:
+    """Each group's gradient with a set of boundary samples of its own, where something moves."""
+    terms = terms_of(boundary)
+    if not (terms and device.movers.wanted):
+        return groups
+    return [a + b for a, b in zip(groups, Boundary(device, spp, seed, len(groups), n, terms).deposit(d_image))]
 
 
 def gradient(
@@ -136,12 +153,15 @@ def gradient(
     spp: int = 8,
     seeds: tuple[int, int] = (1, 2),
     params: Iterable[str] | None = None,
+    *,
+    boundary="all",
+    boundary_spp: int | None = None,
 ) -> tuple[float, Gradients]:
     """Loss and gradient from two independent halves of ``spp`` samples each (design decision D6).
 
     The image of half A gives the derivative that half B is replayed against, and the other way round, so both
     gradients are unbiased for a loss that is quadratic in the image. loss: it.L2(target) and the like, or your
-    function image -> (loss, d_image).
+    function image -> (loss, d_image). boundary, boundary_spp: as in ``backward``.
     """
     device = compiled(scene)
     device.set_channels(response())
@@ -156,7 +176,7 @@ def gradient(
     found, equal, traced = [], 0, 0
     for half, d_image in zip(halves, reversed(d_images)):
         groups, _ = half.deposit(d_image)
-        found += groups
+        found += add_boundary(device, groups, d_image, boundary_spp or spp, half.seed, n, boundary)
         equal, traced = equal + half.equal, traced + half.traced
     return value, collect(device, paths, found, [spp, spp], (equal, traced))
 
@@ -170,7 +190,7 @@ def wanted(scene: Scene, params: Iterable[str] | None) -> list[str]:
     """The paths asked for, checked; all differentiable ones by default."""
     if isinstance(params, str):
         params = [params]
-    paths = Parameters(scene).differentiable() if params is None else list(params)
+    paths = Parameters(scene).differentiable(motion=False) if params is None else list(params)
     check_paths(compiled(scene), paths)
     return paths
 

@@ -45,10 +45,12 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
 
 
 def backward(
-    scene: Scene, d_image, spp: int = 64, seed: int = 2, params: Iterable[str] | None = None, *, progress=None
-) -> Gradients:
+    scene: Scene, d_image, spp: int = 64, seed: int = 2, params: Iterable[str] | None = None, *, progress=None,
+    boundary="all", boundary_spp: int | None = None,
+) -> Gradients:  # fmt: skip
     """``it.backward`` in f64."""
-    return run("irys_ti.api:backward", scene, np.asarray(d_image), spp, seed, _listed(params), progress=progress)
+    more = {"progress": progress, "boundary": boundary, "boundary_spp": boundary_spp}
+    return run("irys_ti.api:backward", scene, np.asarray(d_image), spp, seed, _listed(params), **more)
 
 
 class _LossHere(Loss):
@@ -64,17 +66,21 @@ def gradient(
     spp: int = 8,
     seeds: tuple[int, int] = (1, 2),
     params: Iterable[str] | None = None,
+    *,
+    boundary="all",
+    boundary_spp: int | None = None,
 ) -> tuple[float, Gradients]:
     """``it.gradient`` in f64. The loss itself is evaluated in this process, so it may be any function."""
     loss = as_loss(loss)
-    return run("irys_ti.reference:_gradient", scene, loss.value, loss.derivative, spp, tuple(seeds), _listed(params))
+    more = {"boundary": boundary, "boundary_spp": boundary_spp}
+    return run("irys_ti.reference:_gradient", scene, loss.value, loss.derivative, spp, tuple(seeds), _listed(params), **more)
 
 
-def _gradient(scene, value, derivative, spp, seeds, params):
+def _gradient(scene, value, derivative, spp, seeds, params, **more):
     """What ``gradient`` runs in the reference process."""
     from .api import gradient
 
-    return gradient(scene, _LossHere(value, derivative), spp, seeds, params)
+    return gradient(scene, _LossHere(value, derivative), spp, seeds, params, **more)
 
 
 def decisions(

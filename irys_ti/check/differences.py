@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..api import collect, parameters, wanted
+from ..api import add_boundary, collect, parameters, wanted
 from ..device.compile import compiled
 from ..device.launch import Launcher
 from ..device.replay import Replay
@@ -103,10 +103,12 @@ def differences(scene: Scene, moves: list[Direction], weight: np.ndarray, spp: i
     return out
 
 
-def gradients(scene: Scene, paths, weight: np.ndarray, spp: int, seeds, replay_seed: int | None = None):
+def gradients(
+    scene: Scene, paths, weight: np.ndarray, spp: int, seeds, replay_seed: int | None = None, boundary="all"
+):
     """{path: (seeds, *shape)} gradients of the same scalar, and (paths replayed bit for bit, paths).
 
-    replay_seed: another seed for the replay, to show that it then fails.
+    replay_seed: another seed for the replay, to show that it then fails. boundary: as in ``it.backward``.
     """
     device = compiled(scene)
     device.set_channels(response())
@@ -116,7 +118,9 @@ def gradients(scene: Scene, paths, weight: np.ndarray, spp: int, seeds, replay_s
     device.scale_deposits(float(np.abs(weight).max()) / spp)
     for seed in seeds:
         replay = Replay(device, spp, seed, n_accumulators=n, replay_seed=replay_seed)
-        grads = collect(device, paths, *replay.deposit(weight), ())
+        groups, sizes = replay.deposit(weight)
+        groups = add_boundary(device, groups, weight, spp, seed, n, boundary)
+        grads = collect(device, paths, groups, sizes, ())
         for path in paths:
             found[path].append(grads[path])
         equal, traced = equal + replay.equal, traced + replay.traced

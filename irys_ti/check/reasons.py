@@ -27,6 +27,8 @@ def why_zero(scene: Scene, path: str, spp: int = 4) -> str:
             return f"all its wavelengths lie outside {LAMBDA_MIN:.0f} to {LAMBDA_MAX:.0f} nm"
     if isinstance(owner, Material):
         return _material(scene, owner, path, spp)
+    if not isinstance(owner, Light):
+        return "no path meets it, and no edge of it is seen by the camera or throws a shadow that is"
     return _light(scene, owner, path, spp)
 
 

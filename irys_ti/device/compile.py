@@ -11,7 +11,7 @@ from irys_ti.errors import SceneError
 from irys_ti.io.validate import validate
 from irys_ti.kernels import layout
 from irys_ti.kernels.bsdf import BSDFS
-from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, PRIMAL, SPLATS, Config
+from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, PRIMAL, REVERSE, SPLATS, Config
 from irys_ti.kernels.geometry import GEOMETRIES, splats
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.write import write
@@ -22,6 +22,7 @@ from irys_ti.spectral.primaries import rgb_bands
 
 from .geometry import Geometry
 from .lights import LightTable
+from .motion import Movers
 from .slots import Slot, StructureChanged, choose_versions, collect, find, owners, require_gradient
 
 MAX_CHANNELS = 32
@@ -70,7 +71,8 @@ class DeviceScene:
         validate(scene)
         self.scene = weakref.ref(scene)
         self.slots: list[Slot] = collect(scene)
-        self.by_path = {s.path: s for s in self.slots}
+        self.movers = Movers(scene)
+        self.by_path = {s.path: s for s in (*self.slots, *self.movers.slots)}
         self.versions = choose_versions(scene)
         self.geometry = Geometry(scene)
         self.geometry.build()
@@ -78,6 +80,7 @@ class DeviceScene:
         self.channels = response()
         self.wanted: tuple[str, ...] = ()
         self.scratch: dict = {}
+        self.edges = None  # the candidates for outlines, found when a gradient first needs them
         self._lay_out(scene)
         runtime.own(self)
 
@@ -104,7 +107,7 @@ class DeviceScene:
         h = np.zeros(layout.HEADER_SIZE, np.int64)
         ints.add(h)
         h[layout.H_CAMERA] = reals.add(np.zeros(layout.CAMERA_STRIDE))
-        h[layout.H_SPHERE] = reals.add(np.r_[self.geometry.center, self.geometry.radius])
+        h[layout.H_SPHERE] = reals.add(self.geometry.sphere())
         cdf, pdf = density()
         h[layout.H_LAMBDA] = reals.add(np.r_[cdf, pdf])
         h[layout.H_D65] = reals.add(d65())
@@ -141,16 +144,19 @@ class DeviceScene:
         self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)
 
         self.lights.lay_out(h, reals, ints, first)
+        self.movers.lay_out(h, reals, ints)
         self.head_reals, self.head_ints = reals.size, ints.size
         self.geometry.lay_out(h, reals, ints, self.lights, first)
         h[layout.H_FLOORED] = int(bool(self.geometry.floored))
         h[layout.H_ENVIRONMENT] = self.lights.environment
+        h[layout.H_RANDOM_LIGHTS] = int(any(LIGHTS[x.kind].CLASS != "delta" for x in self.lights.lights))
 
         self.mirror_reals = reals.array(np.float64)
         self.mirror_ints = ints.array(np.int64)
         self._write_camera(scene)
         self._write_channels(self.channels)
         self.lights.write(self)
+        self.movers.write(self.mirror_reals, self.mirror_ints, 1.0)
         self.reals = runtime.array(self.mirror_reals)
         self.ints = runtime.array(self.mirror_ints, np.int32)
         self.uploaded = self.mirror_reals[: self.head_reals].copy(), self.mirror_ints[: self.head_ints].copy()
@@ -166,7 +172,7 @@ class DeviceScene:
     def update(self) -> bool:
         """Write what changed on the host; False where the layout itself no longer fits."""
         scene = self.scene()
-        if self.geometry.changed(scene) or self.lights.changed(scene):
+        if self.geometry.changed(scene) or self.lights.changed(scene) or self.movers.changed(scene):
             return False
         if [id(s.owner) for s in self.slots] != [id(o) for o, r in owners(scene) for _ in r[o.kind].PARAMS]:
             return False
@@ -177,7 +183,16 @@ class DeviceScene:
         for slot in changed:
             data = slot.encoded.data
             self.mirror_reals[slot.offset : slot.offset + data.size] = data
-        if changed:
+        moved = self.geometry.follow(scene)
+        for i in moved:
+            numbers = self.geometry.numbers(i)
+            at = self.geometry.reals_of[i]
+            self.mirror_reals[at : at + numbers.size] = numbers
+            write(self.reals, at, runtime.array(numbers), numbers.size)
+        if moved or not np.array_equal(self._sphere(), self.geometry.sphere()):
+            at = self.mirror_ints[layout.H_SPHERE]
+            self.mirror_reals[at : at + 4] = self.geometry.sphere()
+        if changed or moved:
             self.lights.write(self)
             self._follow_versions(self.wanted)
             self._follow_splats(changed)
@@ -213,6 +228,10 @@ class DeviceScene:
                 self._write_splats(shape)
         self.mirror_ints[layout.H_FLOORED] = int(bool(self.geometry.floored))
 
+    def _sphere(self) -> np.ndarray:
+        at = self.mirror_ints[layout.H_SPHERE]
+        return self.mirror_reals[at : at + 4]
+
     def _follow_versions(self, wanted: tuple[str, ...]) -> None:
         """Lay the pools out again where materials now use other versions of their BSDFs."""
         scene = self.scene()
@@ -238,7 +257,7 @@ class DeviceScene:
         camera, film = scene.camera, scene.camera.film
         h = self.mirror_ints
         tan = np.tan(np.deg2rad(camera.fov_x()) / 2)
-        m = np.asarray(camera.to_world, np.float64)
+        m = camera.placed()
         values = np.r_[
             m[:3].reshape(-1), tan, film.height / film.width, camera.principal_point, camera.near_clip
         ]
@@ -271,11 +290,15 @@ class DeviceScene:
         records = self.mirror_ints[at : at + len(self.slots) * layout.VALUE_STRIDE].reshape(-1, layout.VALUE_STRIDE)
         records[:, layout.VALUE_GRAD] = -1
         wanted = set()
+        self.first: dict[str, int] = {}  # path -> its first accumulator
         for path in paths:
             slot = self.by_path[path]
-            records[slot.index, layout.VALUE_GRAD] = n
+            self.first[path] = n
             n += slot.encoded.data.size
-            wanted.add(id(slot.owner))
+            if isinstance(slot, Slot):
+                records[slot.index, layout.VALUE_GRAD] = self.first[path]
+                wanted.add(id(slot.owner))
+        self.movers.want({p: at for p, at in self.first.items() if not isinstance(self.by_path[p], Slot)})
         for i, m in enumerate([*self.scene().materials, *self.geometry.splats]):
             at = self.materials_at + i * layout.MATERIAL_STRIDE + layout.MATERIAL_FLAGS
             flag = layout.WANTED if id(m) in wanted else 0
@@ -288,9 +311,12 @@ class DeviceScene:
 
     def scale_deposits(self, bound: float) -> None:
         """Choose the units of the wanted gradients for the largest |d_image| (design decision D5)."""
-        for path in self.wanted:
+        self.units = {path: self.unit(self.by_path[path], bound) for path in self.wanted}
+        for path, unit in self.units.items():
             slot = self.by_path[path]
-            self.mirror_reals[self.metas_at + slot.index * layout.META_STRIDE] = self.unit(slot, bound)
+            if isinstance(slot, Slot):
+                self.mirror_reals[self.metas_at + slot.index * layout.META_STRIDE] = unit
+        self.movers.write(self.mirror_reals, self.mirror_ints, self._unit_of_motion(bound))
         self.upload_head()
 
     def unit(self, slot: Slot, bound: float) -> float:
@@ -300,15 +326,32 @@ class DeviceScene:
         times larger before it saturates, and 2^31 times smaller before it is lost. The reference tier, whose deposits
         have more digits, keeps 2^36.
         """
+        if not isinstance(slot, Slot):
+            return self._unit_of_motion(bound)
         scale = bound * (1.0 if slot.owner.kind in LIGHTS else self.lights.brightness)
         if isinstance(slot.owner, Splats) and slot.name in ("position", "scale"):
             scale /= float(slot.owner.scale.min())
         digits = 31 if runtime.real_dtype() is np.float32 else 36
         return 2.0 ** float(np.clip(digits - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
 
+    def units_of(self, n: int) -> np.ndarray:
+        """Units per 1 of each of the n accumulators."""
+        units = np.ones(n)
+        for path, first in self.first.items():
+            units[first : first + self.by_path[path].encoded.data.size] = self.units[path]
+        return units
+
+    def _unit_of_motion(self, bound: float) -> float:
+        """The same for all that moves: brightness over the scene's size, with room for 2^34 times as much.
+
+        Derivatives by place grow as vertices come near each other, and so does a point light's brightness.
+        """
+        scale = bound * self.lights.brightness * max(1.0, 1.0 / self.geometry.radius)
+        return 2.0 ** float(np.clip(22 - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
+
     # -- kernels ------------------------------------------------------------------------------------------
 
-    def config(self, mode: str) -> Config:
+    def config(self, mode: str, rays: bool = False) -> Config:
         """What the path kernel has to be compiled for."""
         scene = self.scene()
         lights, shapes = list(LIGHTS), list(GEOMETRIES)
@@ -325,6 +368,8 @@ class DeviceScene:
             bsdf_rows=max([1, *(len(module.PARAMS) for _, module in self.versions.values())]),
             light_rows=max([1, *(len(LIGHTS[n].PARAMS) for n in shining)]),
             splats=self._splat_bits(mode),
+            motion=mode == REVERSE and bool(self.movers.wanted),
+            rays=rays,
         )
 
     def _splat_bits(self, mode: str) -> int:

@@ -8,7 +8,7 @@ from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
 from irys_ti.kernels.bvh import PrimSet, build_scene, default_width
 from irys_ti.kernels.geometry import GEOMETRIES, pack, splats
-from irys_ti.scene import Mesh, Primitives, Scene, Shape, Sphere, Splats
+from irys_ti.scene import Mesh, Primitives, Scene, Shape, Sphere, Splats, posed
 
 
 class Geometry:
@@ -17,21 +17,30 @@ class Geometry:
     def __init__(self, scene: Scene):
         self.width = default_width()
         self.shapes = list(scene.shapes)
+        self.placed = [posed(s) for s in self.shapes]  # with their poses in their arrays
         self.instances = list(scene.instances)
         self.material_index = {m.id: i for i, m in enumerate(scene.materials)}
         self.splats = [s for s in self.shapes if isinstance(s, Splats)]
         self.floored: set[int] = set()  # ids of splat sets that are sampled by other opacities than their own
-        self.materials = [s.material for s in self.shapes]
         self.counts = [_count(s) for s in self.shapes]
         self.first = np.r_[0, np.cumsum(self.counts)].astype(int)
         for s in self.shapes:
             if s.interior is not None or s.exterior is not None:
                 raise SceneError(f"{scene.file}: shape '{s.id}'", "media are not supported yet", "remove its medium")
-        self._identity = self._fingerprint(scene)
+        self._identity, self._where = self._fingerprint(scene), self._places(scene)
         self.accel = None
-        boxes = [self._world_boxes(s) for s in self.shapes if s.group is None]
+        self.reals_of: list[int] = [0] * len(self.shapes)  # where each shape's numbers start in ``reals``
+        self._bound(scene)
+
+    def _bound(self, scene: Scene) -> None:
+        """The scene's bounding sphere."""
+        boxes = [_hull(self._world_boxes(s)) for s in self.placed if s.group is None]
+        groups: dict[str, list] = {}
+        for s in self.placed:
+            if s.group is not None:
+                groups.setdefault(s.group, []).append(_hull(self._world_boxes(s)))
         for inst in self.instances:
-            boxes += [_moved(self._world_boxes(s), inst.to_world) for s in self.shapes if s.group == inst.group]
+            boxes += [_moved(box, inst.placed()) for box in groups.get(inst.group, [])]
         boxes = [b for b in boxes if len(b)]
         if boxes:
             all_boxes = np.concatenate(boxes)
@@ -43,26 +52,67 @@ class Geometry:
         eye = np.asarray(scene.camera.to_world, np.float64)[:3, 3]
         self.radius = max(self.radius, 1e-3 * float(np.linalg.norm(eye - self.center)))
 
+    def sphere(self) -> np.ndarray:
+        """Centre and radius of the bounding sphere, (4,)."""
+        return np.r_[self.center, self.radius]
+
     def changed(self, scene: Scene) -> bool:
-        """Whether shapes, their arrays or their materials were replaced since."""
+        """Whether shapes, their topology or their materials were replaced since: the pools are laid out again."""
         return self._fingerprint(scene) != self._identity
 
     @staticmethod
     def _fingerprint(scene: Scene):
-        shapes = tuple(
-            (id(s), s.material, s.flip_normals, s.group, *(id(a) for a in _arrays(s)), *_numbers(s)) for s in scene.shapes
-        )
-        placed = tuple((i.group, np.asarray(i.to_world).tobytes()) for i in scene.instances)
+        shapes = tuple((id(s), s.material, s.flip_normals, s.group, *_structure(s)) for s in scene.shapes)
+        placed = tuple((id(i), i.group) for i in scene.instances)
         return shapes, placed, tuple((m.id, m.kind, m.two_sided) for m in scene.materials)
+
+    @staticmethod
+    def _places(scene: Scene):
+        """Where everything is: what ``follow`` compares."""
+        return [_place(s) for s in scene.shapes], [i.placed().tobytes() for i in scene.instances]
+
+    def follow(self, scene: Scene) -> list[int]:
+        """Move shapes and instances to where they are on the host; returns the numbers of the shapes that moved."""
+        shapes, instances = self._places(scene)
+        moved = [i for i, (now, then) in enumerate(zip(shapes, self._where[0])) if now != then]
+        turned = [i for i, (now, then) in enumerate(zip(instances, self._where[1])) if now != then]
+        if moved or turned:
+            self._where = shapes, instances
+            for i in moved:
+                self.placed[i] = posed(self.shapes[i])
+            self._bound(scene)
+        if moved:
+            self._refit({self.shapes[i].group for i in moved})
+        if turned:
+            self.accel.move_instances(turned, [self.instances[i].placed() for i in turned])
+        return moved
+
+    def _refit(self, names: set) -> None:
+        """Give the tree the present corners and boxes of the world (None) and of these groups."""
+        sets = {name: self._prim_set(name) for name in names}
+        group = {self.groups.index(name): s for name, s in sets.items() if name is not None}
+        world = sets.get(None)
+        self.accel.refit(
+            None if world is None else world.tri_vertices, None if world is None else world.other_bounds,
+            {g: s.tri_vertices for g, s in group.items()}, {g: s.other_bounds for g, s in group.items()},
+        )  # fmt: skip
 
     def areas(self, shape: Shape) -> tuple[int, np.ndarray]:
         """First primitive of a shape and the area of each."""
         i = next(k for k, s in enumerate(self.shapes) if s is shape)
-        return int(self.first[i]), np.asarray(GEOMETRIES[shape.kind].area(_fields(shape)), np.float64)
+        return int(self.first[i]), np.asarray(GEOMETRIES[shape.kind].area(_fields(self.placed[i])), np.float64)
 
     @staticmethod
     def _world_boxes(shape: Shape) -> np.ndarray:
         return np.asarray(GEOMETRIES[shape.kind].bounds(_fields(shape)), np.float64)
+
+    def numbers(self, i: int) -> np.ndarray:
+        """What the pool holds of a shape that moves: vertices and normals, or records."""
+        s = self.placed[i]
+        if not isinstance(s, Mesh):
+            return _records(s, id(s) in self.floored)
+        parts = [s.vertices] if s.normals is None else [s.vertices, s.normals]
+        return np.concatenate([np.asarray(p, np.float64).reshape(-1) for p in parts])
 
     def lay_out(self, h, reals, ints, lights, first_value: dict) -> None:
         """Write shape records and arrays behind the pools' heads. first_value: id(splat set) -> its first value."""
@@ -86,17 +136,15 @@ class Geometry:
                 lights.set_shape(light_of[id(s)], at + i * layout.SHAPE_STRIDE)
             r[layout.SHAPE_FLAGS] = layout.FLAG_FLIP if s.flip_normals else 0
             r[layout.SHAPE_FIRST_PRIM], r[layout.SHAPE_N_PRIMS] = self.first[i], self.counts[i]
+            self.reals_of[i] = r[layout.SHAPE_REALS] = reals.add(self.numbers(i))
             if isinstance(s, Mesh):
-                r[layout.SHAPE_REALS] = reals.add(s.vertices)
                 r[layout.SHAPE_FACES] = ints.add(s.faces)
                 if s.normals is not None:
                     r[layout.SHAPE_FLAGS] |= layout.FLAG_NORMALS
-                    r[layout.SHAPE_NORMALS] = reals.add(s.normals)
+                    r[layout.SHAPE_NORMALS] = r[layout.SHAPE_REALS] + s.vertices.size
                 if s.uvs is not None:
                     r[layout.SHAPE_FLAGS] |= layout.FLAG_UVS
                     r[layout.SHAPE_UVS] = reals.add(s.uvs)
-            else:
-                r[layout.SHAPE_REALS] = reals.add(_records(s, id(s) in self.floored))
             if is_set:
                 self.records_at[id(s)] = int(r[layout.SHAPE_REALS])
                 r[layout.SHAPE_SPLAT_VALUES] = first_value[id(s)]
@@ -111,23 +159,22 @@ class Geometry:
 
     def refit(self) -> None:
         """Fit the tree to where splats now are."""
-        names = sorted({s.group for s in self.shapes if s.group is not None})
-        bounds = {g: self._prim_set(name).other_bounds for g, name in enumerate(names)}
+        bounds = {g: self._prim_set(name).other_bounds for g, name in enumerate(self.groups)}
         self.accel.refit(world_bounds=self._prim_set(None).other_bounds, group_bounds=bounds)
 
     def build(self) -> None:
         """The tree over everything."""
         world = self._prim_set(None)
-        names = sorted({s.group for s in self.shapes if s.group is not None})
-        groups = [self._prim_set(name) for name in names]
-        placed = [(names.index(i.group), i.to_world) for i in self.instances]
+        self.groups = sorted({s.group for s in self.shapes if s.group is not None})
+        groups = [self._prim_set(name) for name in self.groups]
+        placed = [(self.groups.index(i.group), i.placed()) for i in self.instances]
         self.accel = build_scene(world, groups, placed, self.width)
 
     def _prim_set(self, group: str | None) -> PrimSet:
         kinds = list(GEOMETRIES)
         corners, tri_prims = [np.zeros((0, 3, 3))], [np.zeros(0, np.int32)]
         boxes, prims, other = [np.zeros((0, 6))], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        for i, s in enumerate(self.shapes):
+        for i, s in enumerate(self.placed):
             if s.group != group:
                 continue
             numbers = np.arange(self.first[i], self.first[i + 1], dtype=np.int32)
@@ -171,16 +218,28 @@ def _records(shape: Shape, floored: bool = False) -> np.ndarray:
     return pack(GEOMETRIES[shape.kind], _fields(shape, floored))
 
 
-def _arrays(shape: Shape) -> tuple:
+def _structure(shape: Shape) -> tuple:
+    """What cannot change in place."""
     if isinstance(shape, Mesh):
-        return shape.vertices, shape.faces, shape.normals, shape.uvs
-    return tuple(shape.fields.values()) if isinstance(shape, Primitives) else ()
-
-
-def _numbers(shape: Shape) -> tuple:
-    if isinstance(shape, Splats):  # their arrays are parameters, which change in place
+        return len(shape.vertices), id(shape.faces), id(shape.normals), id(shape.uvs)
+    if isinstance(shape, Splats):  # their arrays are parameters
         return len(shape), shape.phase, id(shape.sh), shape.encoded
-    return (*map(float, shape.center), float(shape.radius)) if isinstance(shape, Sphere) else ()
+    return tuple(id(a) for a in shape.fields.values()) if isinstance(shape, Primitives) else ()
+
+
+def _place(shape: Shape) -> tuple:
+    """What can: arrays by identity, numbers by value."""
+    if not isinstance(shape, (Mesh, Sphere)):
+        return ()
+    own = (id(shape.vertices),) if isinstance(shape, Mesh) else ()
+    own += (*map(float, shape.center), float(shape.radius)) if isinstance(shape, Sphere) else ()
+    origin = None if shape.origin is None else (*map(float, shape.origin),)
+    return (*own, *map(float, shape.translation), *map(float, shape.rotation), float(shape.scale), origin)
+
+
+def _hull(boxes: np.ndarray) -> np.ndarray:
+    """One box around all, (1, 6), or none."""
+    return np.r_[boxes[:, :3].min(0), boxes[:, 3:].max(0)][None] if len(boxes) else boxes
 
 
 def _moved(boxes: np.ndarray, m: np.ndarray) -> np.ndarray:

@@ -110,9 +110,9 @@ class Launcher:
 
     def trace(
         self, mode: str, tile: Tile, first: int, last: int, samples, record=None, *, tangents=None, signature=None, mask=None,
-        d_film=None, acc=None, replay_seed=None, d_scale=0.0, n_accumulators=0, n_replicas=0,
+        d_film=None, acc=None, replay_seed=None, d_scale=0.0, n_accumulators=0, n_replicas=0, rays=None, seed=None,
     ) -> None:  # fmt: skip
-        """One launch of ``trace_paths``; what is left out, the mode does not read."""
+        """One launch of ``trace_paths``; what is left out, the mode does not read. rays: first rays of the paths."""
         none = {dtype: self.borrow(1, dtype) for dtype in (None, np.uint32, np.int32)}
 
         def given(array, dtype=None):
@@ -120,11 +120,11 @@ class Launcher:
 
         trace_paths(
             self.device.reals, self.device.ints, *self.device.geometry.accel.device(),
-            given(tangents), given(samples), given(record), given(signature, np.uint32), given(mask, np.int32),
+            given(tangents if rays is None else rays), given(samples), given(record), given(signature, np.uint32), given(mask, np.int32),
             given(d_film), given(acc, np.uint32),
             first, last, tile.pixel0, tile.n_pixels, tile.sample0, tile.n_samples, self.groups,
-            self.seed, self.seed if replay_seed is None else as_i32(replay_seed), d_scale,
-            n_accumulators, n_replicas or self.groups, int(mask is not None), self.device.config(mode),
+            self.seed if seed is None else seed, self.seed if replay_seed is None else as_i32(replay_seed), d_scale,
+            n_accumulators, n_replicas or self.groups, int(mask is not None), self.device.config(mode, rays is not None),
         )  # fmt: skip
         self.give_back(*none.values())
 

@@ -66,11 +66,10 @@ class LightTable:
             if i < len(self.shapes):
                 shape = self.shapes[i]
                 prim0, areas = self.geometry.areas(shape)
-                total = areas.sum()
-                for k, a in enumerate(areas):
+                for k in range(areas.size):
                     entries.append((i, prim0 + k))
                     self.entry_light.append(i)
-                    self.entry_share.append(a / total if total > 0 else 0.0)
+                    self.entry_share.append(0.0)
             else:
                 parts = getattr(LIGHTS[light.kind], "PARTS", 1)
                 for part in range(parts):
@@ -90,6 +89,7 @@ class LightTable:
         """Selection probabilities and environment tables from the lights' present values."""
         powers = np.zeros(len(self.lights))
         peak = 0.0
+        self._measure()
         radius = self.geometry.radius
         for i, light in enumerate(self.lights):
             mean = {}
@@ -124,6 +124,15 @@ class LightTable:
             device.mirror_reals[self.cdf_at : self.cdf_at + cdf.size] = cdf
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
+
+    def _measure(self) -> None:
+        """Shares of the primitives in their light, from the present areas."""
+        at = 0
+        for shape in self.shapes:
+            areas = self.geometry.areas(shape)[1]
+            total = areas.sum()
+            self.entry_share[at : at + areas.size] = areas / total if total > 0 else 0.0
+            at += areas.size
 
     def want(self, device, paths) -> None:
         """Mark the lights whose gradients are asked for, and those of which a part moves with a parameter asked for."""

@@ -112,7 +112,7 @@ class Replay(Launcher):
         check_faults(words)
         self.equal = self.traced - int(words[MISMATCHES])
         totals = exact_totals(words[FAULTS:], replicas, self.n, self.groups)
-        units = self._units()
+        units = self.device.units_of(self.n)
         # Each group holds a share of the samples; d_scale divided by all of them.
         sizes = [len(range(g, self.spp, self.groups)) for g in range(self.groups)]
         return [t / units * (self.spp / size) for t, size in zip(totals, sizes)], sizes
@@ -130,16 +130,6 @@ class Replay(Launcher):
     def _words(tile: Tile, signature) -> np.ndarray:
         """(lanes, 4): hash of everything met and of the decisions, for pass 0, then for pass 1."""
         return signature.to_numpy()[: 4 * tile.lanes].reshape(-1, 4)
-
-    def _units(self) -> np.ndarray:
-        """Units per 1 of every accumulator."""
-        device, units = self.device, np.ones(self.n)
-        for path in device.wanted:
-            slot = device.by_path[path]
-            first = int(device.mirror_ints[device.values_at + slot.index * layout.VALUE_STRIDE + layout.VALUE_GRAD])
-            scale = device.mirror_reals[device.metas_at + slot.index * layout.META_STRIDE]
-            units[first : first + slot.encoded.data.size] = scale
-        return units
 
 
 def check_faults(words: np.ndarray) -> None:

@@ -18,6 +18,8 @@ class Config:
     width: children of its nodes.
     bsdf_rows, light_rows: most parameters of one BSDF, of one light.
     splats: bits of SPLATS and what else there is; 0 where there are none.
+    motion: derivatives by where things are are asked for. rays: paths start with rays that are given, in pairs that
+    share their random numbers (kernels/boundary), instead of at the camera.
     """
 
     mode: str
@@ -30,3 +32,5 @@ class Config:
     bsdf_rows: int
     light_rows: int
     splats: int = 0
+    motion: bool = False
+    rays: bool = False

@@ -50,6 +50,12 @@ def bsdf_turns(name: str) -> SimpleNamespace:
 
 
 @cache
+def turn_graphs(name: str, part: str) -> list:
+    """Adjoints of both directions of one BSDF's value."""
+    return vjp([getattr(bsdf_graphs(name), part)[0]], [UPSTREAM], [WI, WO])
+
+
+@cache
 def light_graphs(name: str) -> SimpleNamespace:
     """The emitted value of one light kind, with adjoint and tangent."""
     module = LIGHTS[name]
@@ -162,6 +168,18 @@ def lower_turn_jvp(name, rows, wi, wo, tangent, lambdas):
     g = bsdf_graphs(name)
     env = {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, T_DIRECTION: tangent}
     return lower([bsdf_turns(name).jvp], env)[0]
+
+
+def lower_eval_turn(name, part, rows, wi, wo, upstream, lambdas):
+    """Adjoints of wi and of wo."""
+    env = {**_bind(bsdf_graphs(name).leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
+    return tuple(lower(turn_graphs(name, part), env))
+
+
+def lower_emit_turn(name, rows, w, upstream):
+    """Adjoint of the direction that a light's value was asked for."""
+    g = light_graphs(name)  # a light without a table
+    return lower(vjp([g.value], [UPSTREAM], [WO]), {**_bind(g.leaves, rows), WO: w, UPSTREAM: upstream})[0]
 
 
 def lower_emit(name, rows, w):

@@ -22,6 +22,9 @@ H_LAMBDA = 22  # offset in reals: cdf (N_LAMBDA), then pdf per bin (N_LAMBDA - 1
 H_D65 = 23  # offset in reals, N_LAMBDA numbers
 H_SPHERE = 24  # offset in reals: the scene's bounding sphere, centre and radius
 H_INSTANCES = 25
+H_MOVERS = 26  # mover records: one for each shape, then for each instance, then the camera
+H_N_SHAPES, H_N_INSTANCES = 27, 28
+H_RANDOM_LIGHTS = 29  # whether any light has extent, or is an environment
 H_BANDS = 40  # offset in reals of the three spectra that colours of splats mix, N_LAMBDA numbers each
 H_FLOORED = 41  # whether some splats are sampled by other opacities than their own
 HEADER_SIZE = 64
@@ -64,6 +67,15 @@ LIGHT_DATA = 12
 # --- reals: the camera, at ints[H_CAMERA]
 CAMERA_TO_WORLD, CAMERA_TAN, CAMERA_ASPECT, CAMERA_POINT, CAMERA_NEAR, CAMERA_STRIDE = 0, 12, 13, 14, 16, 17
 
+# --- ints: one mover, a thing whose place has derivatives: first accumulators of its parameters, -1 not asked for
+MOVER_STRIDE = 8
+MOVER_TRANSLATION, MOVER_ROTATION, MOVER_SCALE, MOVER_VERTICES, MOVER_CENTER, MOVER_RADIUS, MOVER_REALS, MOVER_WANTED = range(8)
+# The camera's position, rotation, tangent of half the field of view, and principal point stand in the places of
+# translation, rotation, scale and centre. MOVER_REALS: offset in reals of its origin (3) and its units per 1.
+MOVER_UNIT, MOVER_DATA = 3, 4
+
+RAY_STRIDE = 6  # a given ray: origin and direction
+
 # --- one path's record, kept from the primal pass for the replay
 RECORD_TOTAL, RECORD_LOW = 0, 4  # radiance of the four wavelengths, a two-float sum
 RECORD_ONE_ZERO = 8  # radiance that exactly one zero factor keeps away
@@ -72,3 +84,12 @@ RECORD_END = 16  # number of the path's vertices up to the last that a light sho
 RECORD_LIT = 17  # one bit for each of the first vertices: its light sample was visible
 RECORD_STRIDE = 18
 LIT_BITS = 24  # a whole number of this many bits is exact in f32
+
+# --- ints: one edge (kernels/boundary): a line of a mesh, or the outline of a sphere
+EDGE_STRIDE = 10
+EDGE_SHAPE, EDGE_INST, EDGE_PRIM, EDGE_A, EDGE_B, EDGE_OPPOSITE, EDGE_KIND = 0, 1, 2, 3, 4, 5, 9
+# EDGE_SHAPE: offset of the shape's record; EDGE_A, EDGE_B: vertex numbers; EDGE_OPPOSITE: the third vertices of up to
+# MAX_FACES adjacent faces, -1 for none
+MAX_FACES = 4
+EDGE_LINE, EDGE_SPHERE = 0, 1
+POINT_STRIDE = 3  # a sampled point of an edge: the edge's number, the place along it, whether the camera sees it

@@ -52,6 +52,7 @@ from irys_ti.kernels.layout import (
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
+    RAY_STRIDE,
     RECORD_END,
     RECORD_LIT,
     RECORD_LOW,
@@ -69,6 +70,7 @@ from irys_ti.kernels.layout import (
     TWO_SIDED,
     WANTED,
 )
+from irys_ti.kernels.motion import adjoint_of_motion, track_sizes
 from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
@@ -117,7 +119,8 @@ def trace_paths(
     channels, (lane, channel); of the tangent in FORWARD mode. record: kept from pass 0 for pass 1, RECORD_STRIDE
     numbers a path. signature: 4 words a path: hash of everything the path met, hash of its discrete decisions,
     for each pass. mask: paths to leave out, where use_mask is set. d_film: derivative of the loss by each pixel's
-    channels, times d_scale. acc: accumulators (kernels/accumulate.py). replay_seed: the seed of pass 1; other than
+    channels, times d_scale. tangents: of the parameters in FORWARD mode; with config.rays origin and direction of
+    each path's first ray, RAY_STRIDE numbers each. acc: accumulators (kernels/accumulate.py). replay_seed: the seed of pass 1; other than
     ``seed`` only to show that replay then fails.
     """
     for lane in range(n_pixels * n_samples):
@@ -144,17 +147,24 @@ def trace_paths(
         u = ti.Vector([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
         d_rows = ti.Matrix.zero(float, config.bsdf_rows + 2 * config.light_rows, 4)  # derivatives of parameters
         number_of = ti.Vector.zero(ti.i32, config.bsdf_rows + 2 * config.light_rows) - 1  # and which they are
+        track = ti.Matrix.zero(float, track_sizes(config)[0], 3)  # the vertex before (kernels/motion.py)
+        track_of = ti.Vector.zero(ti.i32, track_sizes(config)[1])
 
         for step in range(first, n_passes):
             replay = step == 1
 
             # --- the camera ray and its four wavelengths
             key = rng.stream(ti.select(replay, replay_seed, seed), group, number)
+            if ti.static(config.rays):  # one sequence of points; both rays of a pair take the same
+                key, index = rng.stream(ti.select(replay, replay_seed, seed), 0, -1), pixel
             u_x, u_y = rng.sample_2d(key, index, rng.PAIR_FILM)
             shift = film_offset(ints, ti.Vector([u_x, u_y]))
             u_lambda, _ = rng.sample_2d(key, index, rng.PAIR_WAVELENGTH)
             lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
             o, d = camera_ray(reals, ints, ti.cast(px, float) + 0.5 + shift[0], ti.cast(py, float) + 0.5 + shift[1])
+            if ti.static(config.rays):
+                for k in ti.static(range(3)):
+                    o[k], d[k] = tangents[lane * RAY_STRIDE + k], tangents[lane * RAY_STRIDE + 3 + k]
 
             # --- the state of a path
             T = zero4 + 1.0  # throughput: product of the factors that are not zero
@@ -389,6 +399,13 @@ def trace_paths(
                         share = n_replicas // n_groups
                         replica = (group * share + lane - (lane // share) * share) * n_accumulators
                         deposit_rows(reals, ints, acc, d_rows, number_of, replica, lambdas, uv, light_uv, config)
+                        if ti.static(config.motion):
+                            adjoint_of_motion(
+                                reals, ints, blocks, record, acc, track, track_of, lane, depth, on_surface, shape,
+                                hit_prim, hit_inst, kind, p, ng, ns, s, b, flip, d, rows, wi, wo_of, f, delta, lit, light_of,
+                                d_light, u, radius, lambdas, T, L, L_low, L_sampled, alone, replica, light_rows, light_up,
+                                config,
+                            )  # fmt: skip
                 if ti.static(config.mode == FORWARD):
                     if replay:
                         d_L += tangent_of_lights(

@@ -11,9 +11,11 @@ from irys_ti.kernels.dispatch import (
     has_table,
     lower_emit,
     lower_emit_jvp,
+    lower_emit_turn,
     lower_emit_vjp,
     lower_eval,
     lower_eval_jvp,
+    lower_eval_turn,
     lower_eval_vjp,
     lower_place,
     lower_sample,
@@ -75,6 +77,30 @@ def eval_bsdf_vjp(kind, rows: ti.template(), wi, wo, delta, upstream, d_rows: ti
                         for j in ti.static(range(n_params(name))):
                             for k in ti.static(range(width(find(name).PARAMS, j))):
                                 d_rows[j, k] += found[j][k]
+
+
+@ti.func
+def eval_bsdf_turn(kind, rows: ti.template(), wi, wo, delta, upstream, lambdas, config: ti.template()):
+    """Adjoints of wi and wo, local: upstream times d value / d direction."""
+    d_wi, d_wo = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0])
+    for index, name in ti.static(config.bsdfs):
+        if kind == ti.static(index):
+            for part in ti.static(range(2)):
+                if ti.static(has(name, PARTS[part])):
+                    if delta == ti.static(part):
+                        d_wi, d_wo = lower_eval_turn(name, PARTS[part], rows, wi, wo, upstream, lambdas)
+    return d_wi, d_wo
+
+
+@ti.func
+def emitted_turn(kind, rows: ti.template(), w, upstream, config: ti.template()):
+    """Adjoint of the direction w, local, that a light's value was asked for."""
+    d_w = ti.Vector([0.0, 0.0, 0.0])
+    for index, name in ti.static(config.lights):
+        if ti.static(name == "spot"):  # the one kind that stands at a place and shines unevenly
+            if kind == ti.static(index):
+                d_w = lower_emit_turn(name, rows, w, upstream)
+    return d_w
 
 
 @ti.func

@@ -9,6 +9,7 @@ import numpy as np
 
 LEARNING_RATE = 0.05  # of a parameter's range, per step
 LEARNING_RATE_UNBOUNDED = 0.1  # of a parameter's size, where it has no upper bound
+LEARNING_RATE_PLACE = 0.02  # a length, or radians, where it has no bound at all
 MARGIN = 1e-3  # scalars keep this fraction of their range from its ends, where densities degenerate
 
 
@@ -26,6 +27,8 @@ class Settings:
 
     def scale(self, path: str, value: np.ndarray) -> float:
         """Length that the learning rate is a fraction of."""
+        if not (np.isfinite(self.low[path]) or np.isfinite(self.high[path])):
+            return 1.0  # a place may be anywhere: its steps are lengths, or radians
         span = self.high[path] - self.low[path]
         return float(span if np.isfinite(span) else max(np.abs(value).mean(), 1e-3))
 
@@ -48,6 +51,8 @@ def settings(declared: Mapping, lr, bounds) -> Settings:
         bounded = param.kind == "scalar" and np.isfinite(param.high - param.low)
         margin = MARGIN * (param.high - param.low) if bounded else 0.0
         default = LEARNING_RATE if np.isfinite(high) else LEARNING_RATE_UNBOUNDED
+        if not (np.isfinite(low) or np.isfinite(high)):
+            default = LEARNING_RATE_PLACE
         rates[path] = default if here is None else float(here)
         if not 0 <= rates[path] < np.inf:
             raise ValueError(f"lr {rates[path]} of '{path}' must be a number from 0 up")

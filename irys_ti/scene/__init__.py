@@ -4,11 +4,12 @@ from .camera import Camera, Film
 from .material import Light, Material
 from .medium import Medium
 from .scene import Integrator, Scene
-from .shapes import Instance, Mesh, Primitives, Shape, Sphere, cube, rectangle
+from .shapes import Instance, Mesh, Primitives, Shape, Sphere, cube, origin_of, posed, rectangle
 from .spectrum import Spectrum, Texture, Value, constant, points, rgb
 from .splats import Splats, relight
 
 __all__ = [
     "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Medium", "Mesh", "Primitives", "Scene", "Shape",
-    "Spectrum", "Sphere", "Splats", "Texture", "Value", "constant", "cube", "points", "rectangle", "relight", "rgb",
+    "Spectrum", "Sphere", "Splats", "Texture", "Value", "constant", "cube", "origin_of", "points", "posed", "rectangle",
+    "relight", "rgb",
 ]

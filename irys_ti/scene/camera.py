@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .pose import rotation_matrix
+
 
 @dataclass
 class Film:
@@ -34,6 +36,7 @@ class Camera:
     to_world: (4, 4), rigid. fov: degrees along ``fov_axis`` ("x", "y", "smaller", "larger", "diagonal").
     principal_point: offset of the optical axis, in fractions of the film's width and height.
     near_clip: rays start at this depth along the optical axis.
+    rotation: (3,) axis times radians, in the world, about the eye; turns the camera away from ``to_world``.
     """
 
     to_world: np.ndarray = field(default_factory=lambda: np.eye(4))
@@ -42,6 +45,14 @@ class Camera:
     principal_point: tuple[float, float] = (0.0, 0.0)
     near_clip: float = 1e-2
     film: Film = field(default_factory=Film)
+    rotation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def placed(self) -> np.ndarray:
+        """(4, 4) camera to world, ``rotation`` included."""
+        m = np.array(self.to_world, np.float64)
+        if np.any(self.rotation):
+            m[:3, :3] = rotation_matrix(self.rotation) @ m[:3, :3]
+        return m
 
     def fov_x(self) -> float:
         """Field of view across the film's width, in degrees."""

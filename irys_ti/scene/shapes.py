@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+
+from .pose import is_posed, pose_matrix, rotation_matrix
+from .transform import points_to
 
 
 @dataclass
@@ -14,6 +17,8 @@ class Shape:
     id: its name in parameter paths. material: id of a Material. light: an area Light, or None.
     flip_normals: turn the surface's outward side around. group: name of the shape group it belongs to,
     None for the world; a group is seen through instances only.
+    translation (3,), rotation (3,) (axis times radians) and scale move it from where its arrays place it, about its
+    ``origin`` (scene/pose.py); ``origin`` None: the centre of its bounding box, a sphere's centre.
     """
 
     id: str = ""
@@ -23,6 +28,10 @@ class Shape:
     group: str | None = None
     interior: str | None = None
     exterior: str | None = None
+    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    scale: float = 1.0
+    origin: np.ndarray | None = None
 
 
 @dataclass
@@ -51,11 +60,22 @@ class Sphere(Shape):
 
 @dataclass
 class Instance:
-    """A copy of a group of shapes. to_world: (4, 4) from the group's space."""
+    """A copy of a group of shapes. to_world: (4, 4) from the group's space.
+
+    translation, rotation, scale: as a shape's, about the place that ``to_world`` gives the group's origin.
+    """
 
     group: str
     to_world: np.ndarray = field(default_factory=lambda: np.eye(4))
     id: str = ""
+    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    scale: float = 1.0
+
+    def placed(self) -> np.ndarray:
+        """(4, 4) from the group's space to where the instance stands now."""
+        m = np.asarray(self.to_world, np.float64)
+        return pose_matrix(self, m[:3, 3]) @ m if is_posed(self) else m
 
 
 @dataclass
@@ -67,6 +87,30 @@ class Primitives(Shape):
 
     kind: str = ""
     fields: dict = field(default_factory=dict)
+
+
+def origin_of(shape: Shape) -> np.ndarray:
+    """(3,) point that the shape turns about, before its translation."""
+    if shape.origin is not None:
+        return np.asarray(shape.origin, np.float64)
+    if isinstance(shape, Sphere):
+        return np.asarray(shape.center, np.float64)
+    if isinstance(shape, Mesh) and len(shape.vertices):
+        v = np.asarray(shape.vertices, np.float64)
+        return (v.min(0) + v.max(0)) / 2
+    return np.zeros(3)
+
+
+def posed(shape: Shape) -> Shape:
+    """The shape with its pose worked into its arrays; the shape itself where it stands as loaded."""
+    if not isinstance(shape, (Mesh, Sphere)) or not is_posed(shape):
+        return shape
+    m = pose_matrix(shape, origin_of(shape))
+    plain = {"translation": np.zeros(3), "rotation": np.zeros(3), "scale": 1.0}
+    if isinstance(shape, Sphere):
+        return replace(shape, center=points_to(m, shape.center[None])[0], radius=shape.radius * shape.scale, **plain)
+    normals = None if shape.normals is None else np.asarray(shape.normals) @ rotation_matrix(shape.rotation).T
+    return replace(shape, vertices=points_to(m, np.asarray(shape.vertices, np.float64)), normals=normals, **plain)
 
 
 def rectangle(to_world: np.ndarray, **common) -> Mesh:
@@ -96,9 +140,8 @@ def cube(to_world: np.ndarray, **common) -> Mesh:
 
 
 def _placed(vertices, faces, uvs, to_world, common) -> Mesh:
-    from .transform import points_to
-
     faces = np.array(faces, np.int32)
     if np.linalg.det(to_world[:3, :3]) < 0:  # a mirrored copy keeps its outward side
         faces = faces[:, ::-1].copy()
+    common.setdefault("origin", np.array(to_world[:3, 3], np.float64))
     return Mesh(vertices=points_to(to_world, vertices), faces=faces, uvs=uvs, **common)

@@ -117,7 +117,7 @@ def _file(node: Node, props: Props, to_world: np.ndarray, common: dict) -> Mesh:
     mesh = meshes.merged(meshes.read(path), path)
     if mesh.uvs is not None and flip_v:
         mesh.uvs = np.c_[mesh.uvs[:, 0], 1 - mesh.uvs[:, 1]]
-    mesh = replace(mesh, **common)
+    mesh = replace(mesh, **common, origin=to_world[:3, 3].copy())
     if mesh.normals is not None and not flat:
         return meshes.placed(meshes.wound_by_normals(mesh), to_world)
     # The winding alone tells the outside, and Mitsuba lets a mirror image turn it in.

@@ -1,0 +1,117 @@
+"""Boundary terms of a gradient: their samples, launched group by group, summed exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irys_ti import runtime
+from irys_ti.kernels import layout
+from irys_ti.kernels.accumulate import FAULTS, WORDS
+from irys_ti.kernels.boundary.outline import deposit_outlines, sample_outlines
+from irys_ti.kernels.boundary.shadow import deposit_shadows
+from irys_ti.kernels.config import PRIMAL
+
+from .edges import EdgeTable, table_of
+from .launch import MAX_LANES, Launcher, Tile, as_i32
+from .replay import HOT_WORDS, REPLICAS, check_faults
+from .sums import exact_totals
+
+TERMS = ("outlines", "shadows")
+
+
+def terms_of(boundary) -> tuple[str, ...]:
+    """The terms that an argument ``boundary`` names: "all", "off", one of TERMS, or several."""
+    if boundary == "all":
+        return TERMS
+    names = () if boundary == "off" else (boundary,) if isinstance(boundary, str) else tuple(boundary)
+    for name in names:
+        if name not in TERMS:
+            raise ValueError(f"boundary {name!r} is not one of 'all', 'off', {', '.join(map(repr, TERMS))}")
+    return names
+
+
+class Boundary(Launcher):
+    """Boundary terms of one device scene, of ``spp`` samples a pixel in each term.
+
+    terms: of TERMS. n_accumulators: what ``DeviceScene.want`` returned.
+    """
+
+    def __init__(self, device, spp, seed, groups, n_accumulators, terms):
+        super().__init__(device, spp, seed, 1)
+        self.n, self.sets, self.terms = n_accumulators, groups, terms
+        self.per_set = max(1, self.n_pixels * self.spp // groups)
+        if device.edges is None:
+            device.edges = EdgeTable(device.geometry, int(device.mirror_ints[layout.H_SHAPES]))
+        device.edges.update()
+        self.edges = device.edges
+        self.records = runtime.array(self.edges.records.reshape(-1), np.int32)
+
+    def deposit(self, d_image: np.ndarray) -> list[np.ndarray]:
+        """The gradient of each set, in accumulator order."""
+        d_film = runtime.array(np.asarray(d_image, np.float64))
+        out = []
+        for index in range(self.sets):
+            acc, replicas = self._accumulators()
+            if "outlines" in self.terms:
+                self._outlines(index, d_film, acc, replicas)
+            if "shadows" in self.terms:
+                self._shadows(index, d_film, acc, replicas)
+            words = acc.to_numpy()
+            check_faults(words)
+            out.append(exact_totals(words[FAULTS:], replicas, self.n, 1)[0] / self.device.units_of(self.n))
+        return out
+
+    def _accumulators(self):
+        replicas = max(1, min(REPLICAS, HOT_WORDS // (self.n * WORDS)))
+        return runtime.zeros(FAULTS + replicas * self.n * WORDS, np.uint32), replicas
+
+    def _seed(self, index: int, term: int) -> int:
+        """A seed of its own for every set and term."""
+        return as_i32((self.seed & 0xFFFFFFFF) * 0x9E3779B1 + (2 * index + term) * 0x85EBCA77 + 0x27D4EB2F)
+
+    def _chunks(self):
+        """(first, count) of launches."""
+        most = MAX_LANES["gpu" if runtime.is_gpu() else "cpu"] // 2
+        for first in range(0, self.per_set, most):
+            yield first, min(most, self.per_set - first)
+
+    def _outlines(self, index: int, d_film, acc, replicas: int) -> None:
+        device = self.device
+        camera = device.scene().camera
+        moving = device.movers.moving()
+        weights = self.edges.seen_from(camera, moving if not moving[-1] else np.ones_like(moving))
+        if not weights.sum() > 0:
+            return
+        table, seed = runtime.array(table_of(weights)), self._seed(index, 0)
+        accel, n_edges = device.geometry.accel.device(), len(weights)
+        config = device.config(PRIMAL, rays=True)
+        for first, n in self._chunks():
+            rays, points = self.borrow(2 * n * layout.RAY_STRIDE), self.borrow(n * layout.POINT_STRIDE)
+            samples = self.borrow(2 * n * self.channels)
+            sample_outlines(
+                device.reals, device.ints, *accel, self.records, table, rays, points, n_edges, first, n, seed, config
+            )
+            self.trace(PRIMAL, Tile(0, n, 0, 2), 0, 1, samples, rays=rays, seed=seed)
+            deposit_outlines(
+                device.reals, device.ints, accel[2], self.records, table, points, samples, d_film, acc, n,
+                1.0 / self.per_set, self.n, replicas, config,
+            )  # fmt: skip
+            self.give_back(rays, points, samples)
+
+    def _shadows(self, index: int, d_film, acc, replicas: int) -> None:
+        device = self.device
+        if device.mirror_ints[layout.H_MAX_DEPTH] < 2 or not device.lights.lights or not len(self.edges.records):
+            return
+        # Everything's edges throw shadows that move with the surface they fall on; those that move themselves count most.
+        weights = self.edges.lengths()
+        moving = self.device.movers.moving()[self.edges.mover]
+        own = weights * moving
+        if own.sum() > 0:
+            weights = 0.5 * weights / weights.sum() + 0.5 * own / own.sum()
+        table, seed = runtime.array(table_of(weights)), self._seed(index, 1)
+        accel, config = device.geometry.accel.device(), device.config(PRIMAL)
+        for first, n in self._chunks():
+            deposit_shadows(
+                device.reals, device.ints, *accel, self.records, table, d_film, acc, len(weights), first, n, seed,
+                1.0 / self.per_set, self.n, replicas, config,
+            )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Points on edges: chosen by a table, on lines of meshes and on the outline circles of spheres."""
+
+from irys_ti.graph.lowering import sincos
+from irys_ti.kernels.bvh import instance_point
+from irys_ti.kernels.bvh.instance import INSTANCE_REALS, TO_WORLD, rotate
+from irys_ti.kernels.geometry import mesh, sphere
+from irys_ti.kernels.geometry.frame import tangent
+from irys_ti.kernels.layout import (
+    EDGE_A,
+    EDGE_B,
+    EDGE_INST,
+    EDGE_KIND,
+    EDGE_PRIM,
+    EDGE_SHAPE,
+    EDGE_SPHERE,
+    EDGE_STRIDE,
+    SHAPE_REALS,
+)
+from irys_ti.runtime import ti
+
+
+@ti.func
+def choose_edge(table: ti.template(), n_edges, u):
+    """(edge, its chance, u stretched back to [0, 1))."""
+    low, high = 0, n_edges
+    while high - low > 1:
+        middle = (low + high) // 2
+        if table[middle] <= u:
+            low = middle
+        else:
+            high = middle
+    chance = table[low + 1] - table[low]
+    place = ti.select(chance > 0.0, (u - table[low]) / ti.select(chance > 0.0, chance, 1.0), 0.0)
+    return low, chance, ti.math.clamp(place, 0.0, 0.99999994)
+
+
+@ti.func
+def vertex(reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), edge, number, instances: ti.template()):
+    """A vertex of an edge's mesh, in the world."""
+    p = mesh.vec3(reals, ints[edges[edge + EDGE_SHAPE] + SHAPE_REALS] + 3 * number)
+    if ti.static(instances):
+        p = instance_point(blocks, edges[edge + EDGE_INST], p)
+    return p
+
+
+@ti.func
+def ball(reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), edge, instances: ti.template()):
+    """Centre and radius of an edge's sphere, in the world."""
+    c, r = sphere.record(reals, ints, edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM])
+    if ti.static(instances):
+        inst = edges[edge + EDGE_INST]
+        if inst >= 0:
+            c = instance_point(blocks, inst, c)
+            r *= rotate(blocks, INSTANCE_REALS * inst + TO_WORLD, ti.Vector([1.0, 0.0, 0.0])).norm()
+    return c, r
+
+
+@ti.func
+def is_sphere(edges: ti.template(), number):
+    return edges[number * EDGE_STRIDE + EDGE_KIND] == EDGE_SPHERE
+
+
+@ti.func
+def edge_point(
+    reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), number, place, source, finite,
+    instances: ti.template(),
+):  # fmt: skip
+    """A point of an edge, dp / d place there, and the outward unit normal on a sphere (else 0).
+
+    source: where the outline of a sphere is seen from; the direction to it where it is not finite. The derivative is
+    0 where there is no outline.
+    """
+    edge = number * EDGE_STRIDE
+    p, along, out = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0])
+    if edges[edge + EDGE_KIND] == EDGE_SPHERE:
+        c, r = ball(reals, ints, blocks, edges, edge, instances)
+        axis, height, ring = source, 0.0, r
+        if finite != 0:
+            axis = source - c
+            distance = axis.norm()
+            ring = 0.0
+            if distance > r:
+                axis /= distance
+                height = r * r / distance
+                ring = r * ti.sqrt(ti.max(0.0, 1.0 - (r / distance) * (r / distance)))
+        if ring > 0.0:
+            s = tangent(axis)
+            t = axis.cross(s)
+            sine, cosine = sincos(6.283185307179586 * place)
+            p = c + height * axis + ring * (cosine * s + sine * t)
+            along = 6.283185307179586 * ring * (cosine * t - sine * s)
+            out = (p - c).normalized()
+    else:
+        a = vertex(reals, ints, blocks, edges, edge, edges[edge + EDGE_A], instances)
+        b = vertex(reals, ints, blocks, edges, edge, edges[edge + EDGE_B], instances)
+        p, along = a + place * (b - a), b - a
+    return p, along, out

@@ -1,0 +1,140 @@
+"""Outlines that the camera sees: points of edges, the radiance on either side, and what its jump does when they move.
+
+Along an edge's image u(s) the image changes by (L_right - L_left) (du/dtheta x du/ds) per ds: the area that the line
+sweeps, times what it uncovers (Li et al. 2018, "Differentiable Monte Carlo ray tracing through edge sampling").
+"""
+
+from irys_ti.graph import literals
+from irys_ti.kernels import rng
+from irys_ti.kernels.boundary.edge import choose_edge, edge_point
+from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, film_weight
+from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
+from irys_ti.kernels.camera import camera_ray
+from irys_ti.kernels.layout import (
+    CAMERA_TAN,
+    EDGE_INST,
+    EDGE_PRIM,
+    EDGE_SHAPE,
+    EDGE_STRIDE,
+    H_CAMERA,
+    H_CHANNELS,
+    H_FILM,
+    H_SPHERE,
+    POINT_STRIDE,
+    RAY_STRIDE,
+)
+from irys_ti.kernels.motion import camera_axis, deposit_point
+from irys_ti.kernels.surface import EPSILON
+from irys_ti.runtime import ti
+
+ASIDE = 2.0**-15  # radians from an edge at which the radiance beside it is taken
+REACH = 1.0 - 2.0**-13  # how much of the way to an edge must be free
+
+
+@ti.kernel
+def sample_outlines(
+    reals: ti.types.ndarray(ndim=1),
+    ints: ti.types.ndarray(ndim=1),
+    nodes: ti.types.ndarray(ndim=1),
+    node_refs: ti.types.ndarray(ndim=1),
+    blocks: ti.types.ndarray(ndim=1),
+    block_prims: ti.types.ndarray(ndim=1),
+    edges: ti.types.ndarray(ndim=1),
+    table: ti.types.ndarray(ndim=1),
+    rays: ti.types.ndarray(ndim=1),
+    points: ti.types.ndarray(ndim=1),
+    n_edges: int,
+    first: int,
+    n: int,
+    seed: int,
+    config: ti.template(),
+):
+    """n points from number ``first`` on, POINT_STRIDE numbers each; two rays each, right and left of the edge."""
+    for i in range(n):
+        literals.declare()
+        stack = ti.Vector.zero(ti.i32, stack_sizes(config.width)[0])
+        stack_t = ti.Vector.zero(float, stack_sizes(config.width)[1])
+        key = rng.stream(seed, 1, -1)
+        u_edge, u_unused = rng.sample_2d(key, first + i, 0)
+        number, chance, place = choose_edge(table, n_edges, u_edge)
+        eye = camera_axis(reals, ints, 3)
+        p, along, out = edge_point(
+            reals, ints, blocks, edges, number, place, eye, 1, ti.static((config.kinds >> INSTANCE) & 1 == 1)
+        )
+        u, inside = film_of(reals, ints, p)
+        visible = 0
+        for side in range(2):
+            for k in range(RAY_STRIDE):
+                rays[(2 * i + side) * RAY_STRIDE + k] = ti.select(k == 5, 1.0, 0.0)
+        if inside == 1 and chance > 0.0 and along.norm_sqr() > 0.0:
+            u_s = film_step(reals, ints, p, along)
+            length = u_s.norm()
+            if length > 0.0:
+                o, d = camera_ray(reals, ints, u[0], u[1])
+                reach = ti.max(ti.max(ti.abs(p[0]), ti.abs(p[1])), ti.abs(p[2])) + 2.0**-6 * reals[ints[H_SPHERE] + 3]
+                target = p + out * (EPSILON * reach)  # a sphere must not hide its own outline
+                to_edge = target - o
+                distance = to_edge.norm()
+                t, prim, bu, bv, inst = intersect(
+                    reals, ints, nodes, node_refs, blocks, block_prims, o, to_edge / distance, distance * REACH, 1,
+                    config.kinds, config.width, stack, stack_t, ti.u32(0),
+                )  # fmt: skip
+                if prim < 0:
+                    visible = 1
+                    aside = ASIDE * 0.5 * ti.cast(ints[H_FILM], float) / reals[ints[H_CAMERA] + CAMERA_TAN]
+                    step = ti.Vector([-u_s[1], u_s[0]]) * (aside / length)
+                    for side in range(2):
+                        sign = ti.select(side == 0, -1.0, 1.0)
+                        o_side, d_side = camera_ray(reals, ints, u[0] + sign * step[0], u[1] + sign * step[1])
+                        for k in ti.static(range(3)):
+                            rays[(2 * i + side) * RAY_STRIDE + k] = o_side[k]
+                            rays[(2 * i + side) * RAY_STRIDE + 3 + k] = d_side[k]
+        points[i * POINT_STRIDE] = ti.cast(number, float)
+        points[i * POINT_STRIDE + 1] = place
+        points[i * POINT_STRIDE + 2] = ti.cast(visible, float)
+
+
+@ti.kernel
+def deposit_outlines(
+    reals: ti.types.ndarray(ndim=1),
+    ints: ti.types.ndarray(ndim=1),
+    blocks: ti.types.ndarray(ndim=1),
+    edges: ti.types.ndarray(ndim=1),
+    table: ti.types.ndarray(ndim=1),
+    points: ti.types.ndarray(ndim=1),
+    samples: ti.types.ndarray(ndim=1),
+    d_film: ti.types.ndarray(ndim=1),
+    acc: ti.types.ndarray(ndim=1),
+    n: int,
+    d_scale: float,
+    n_accumulators: int,
+    n_replicas: int,
+    config: ti.template(),
+):
+    """Deposit the derivatives of n sampled points, from the radiance of their rays (samples, as the film has it)."""
+    for i in range(n):
+        literals.declare()
+        if points[i * POINT_STRIDE + 2] != 0.0:
+            number = ti.cast(points[i * POINT_STRIDE], ti.i32)
+            place = points[i * POINT_STRIDE + 1]
+            eye = camera_axis(reals, ints, 3)
+            p, along, out = edge_point(
+                reals, ints, blocks, edges, number, place, eye, 1, ti.static((config.kinds >> INSTANCE) & 1 == 1)
+            )
+            u, inside = film_of(reals, ints, p)
+            u_s = film_step(reals, ints, p, along)
+            n_channels = ints[H_CHANNELS]
+            jump = 0.0
+            for c in range(n_channels):
+                right, left = samples[2 * i * n_channels + c], samples[(2 * i + 1) * n_channels + c]
+                jump += film_weight(ints, d_film, u, c) * (right - left)
+            scale = jump * d_scale / (table[number + 1] - table[number])
+            g_u = ti.Vector([-u_s[1], u_s[0]]) * scale
+            g = film_adjoint(reals, ints, p, g_u)
+            replica = (i % n_replicas) * n_accumulators
+            edge = number * EDGE_STRIDE
+            deposit_point(
+                reals, ints, acc, replica, edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST], p, out,
+                g, config,
+            )  # fmt: skip
+            deposit_camera(reals, ints, acc, replica, p, g, g_u)

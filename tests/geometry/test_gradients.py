@@ -1,0 +1,293 @@
+"""Derivatives by place against finite differences and closed forms, in f64; and that they fail without boundary terms.
+
+The differences use the same random numbers at both ends, and many samples, so that their own error is small.
+"""
+
+import numpy as np
+import pytest
+
+import irys_ti as it
+from irys_ti import runtime
+from irys_ti.scene import Camera, Integrator, Light, Material, Mesh, Scene, Sphere, constant, cube, rectangle
+from irys_ti.scene.transform import look_at, rotate, scale, translate
+from tests.helpers.scenes import FLAT, camera, disk_light
+from tests.helpers.stage import moved, smooth_weight, stage, with_kinds
+from tests.helpers.statistics import assert_z, mean_and_error, sample, z_scores
+
+PIXELS = 16
+
+
+def compare(scene, paths, step, spp=256, boundary_spp=None, fd_spp=1024, seeds=8, weight=None, precise=0.05):
+    """z-test of every number of the gradients against central differences; both precise to a share of the largest."""
+    weight = smooth_weight(PIXELS) if weight is None else weight
+
+    def f(scene, seed):
+        return float((weight * it.render(scene, fd_spp, seed)).sum())
+
+    reverse = [it.backward(scene, weight, spp, 50 + k, paths, boundary_spp=boundary_spp) for k in range(seeds)]
+    for path in paths:
+        x = np.array([np.ravel(g[path]) for g in reverse])
+        fd = sample(
+            lambda seed: [moved(scene, path, c, step, lambda s: f(s, seed)) for c in range(x.shape[1])],  # noqa: B023
+            range(seeds),
+        )
+        mean, error = mean_and_error(x)
+        fd_mean, fd_error = mean_and_error(fd)
+        size = max(np.abs(fd_mean).max(), np.abs(mean).max())
+        assert (np.hypot(error, fd_error) < precise * size).all(), f"{path}: too noisy to tell, {error} {fd_error} of {size}"
+        # A central difference has an error of its own, of the order of the step squared.
+        assert_z(x, fd_mean, np.hypot(fd_error, 0.004 * size), 4.5)
+
+
+def fails_without_boundary(scene, path, expected, error, spp=256):
+    """The same gradient without its boundary terms is not what is expected."""
+    weight = smooth_weight(PIXELS)
+    x = sample(lambda seed: np.ravel(it.backward(scene, weight, spp, seed, [path], boundary="off")[path]), range(4))
+    assert np.abs(z_scores(x, expected, error)).max() > 5
+
+
+# -- interior -------------------------------------------------------------------------------------------------
+
+
+def ballroom(depth):
+    """A camera inside a diffuse ball with a bulb and a spot: nothing hides anything."""
+    bulb = Light("bulb", "point", {"intensity": constant(3.0)}, translate(0.4, -0.3, 0.5))
+    toward = look_at([0.1, 0.3, 0.0], [0.4, 0.5, 1], [0, 1, 0])
+    beam = Light("beam", "spot", {"intensity": constant(5.0), "cutoff_angle": 60.0, "beam_width": 5.0}, toward)
+    scene = Scene(
+        camera=camera([0.3, 0.2, -0.5], [0.5, 0.4, 1.0], 50, PIXELS),
+        materials=[Material("wall", "diffuse", {"reflectance": constant(0.6)})],
+        shapes=[Sphere(id="ball", material="wall", radius=2.0, center=np.array([0.1, 0, 0.2]), flip_normals=True)],
+        lights=[bulb, beam],
+        integrator=Integrator(depth, 100),
+    )
+    scene.shapes.append(rectangle(translate(0, -900, 0), id="card", material="wall"))
+    return with_kinds(scene)
+
+
+@pytest.mark.parametrize("depth", [2, 4])
+def test_inside_a_ball_everything_is_interior(depth, f64):
+    """The first vertex slides along its ray, later ones ride; camera, centre and radius, at one and three bounces."""
+    paths = ["ball.center", "ball.radius", "ball.scale", "camera.position", "camera.rotation", "camera.principal_point"]
+    compare(ballroom(depth), paths, 2e-3, 128, 1, 256, 6, precise=0.1)
+    compare(ballroom(depth), ["camera.fov"], 0.1, 128, 1, 256, 6)
+
+
+def test_disk_light(f64):
+    """E below a coaxial disk: dE/dR = 1.005310, dE/dh = -0.502655 at R = 1, h = 2; by pose and by vertices."""
+    scene = with_kinds(disk_light(1.0, 2.0))
+    weight = np.ones((4, 4, 3)) * FLAT * np.pi / 48
+    x = [it.backward(scene, weight, 1024, seed, ["lamp.translation", "lamp.scale", "lamp.vertices"]) for seed in range(8)]
+    out = np.asarray(scene.shapes[1].vertices) - [0, 2, 0]
+    ways = {
+        "height": ([g["lamp.translation"][1] for g in x], [g["lamp.vertices"][:, 1].sum() for g in x], -0.502655),
+        "radius": ([g["lamp.scale"] for g in x], [(g["lamp.vertices"] * out).sum() for g in x], 1.005310),
+    }
+    for by_pose, by_vertices, expected in ways.values():
+        # Rays start off the floor by 2^-15 of its size, which is 2e-4 of the height here.
+        assert_z(np.array(by_pose), expected, 3e-4 * abs(expected), precise=1e-3)
+        assert_z(np.array(by_vertices), expected, 3e-4 * abs(expected), precise=1e-3)
+
+
+# -- outlines -------------------------------------------------------------------------------------------------
+
+
+def shining(depth=1):
+    """A ball, a box and a card, one behind the other, that shine and do not scatter."""
+    shapes = [
+        Sphere(id="ball", material="black", center=np.array([0.5, 0.2, 0.0]), radius=0.8),
+        cube(translate(-0.3, -0.3, 1.6) @ rotate([1, 1, 0.3], 40) @ scale(0.5), id="box", material="black"),
+        rectangle(translate(0.1, 0.6, -1.4) @ rotate([1, 0, 0.3], 160) @ scale(0.4), id="card", material="black"),
+    ]
+    for shape, radiance in zip(shapes, (2.0, 1.0, 3.0)):
+        shape.light = Light(shape.id, "area", {"radiance": constant(radiance)})
+    return with_kinds(
+        Scene(
+            camera=camera([0.3, 0.2, -4], [0.1, 0.0, 0], 50, PIXELS),
+            materials=[Material("black", "diffuse", {"reflectance": constant(0.0)})],
+            shapes=shapes,
+            lights=[Light("sky", "constant", {"radiance": constant(0.5)})],
+            integrator=Integrator(depth, 100),
+        )
+    )
+
+
+def test_outlines_of_shapes_that_shine(f64):
+    """Nothing but outlines changes this picture: a mesh's, a sphere's, one before the other, in every pose."""
+    paths = ["ball.center", "ball.radius", "box.translation", "box.rotation", "box.scale", "card.translation"]
+    compare(shining(), [*paths, "camera.position"], 0.02, 1, 128, 512, 6, precise=0.1)
+    weight = smooth_weight(PIXELS)
+    off = it.backward(shining(), weight, 16, 1, [*paths, "camera.position"], boundary="off")
+    assert not any(np.any(g) for g in off.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tent", "gaussian"])
+def test_outlines_under_other_filters(name, f64):
+    scene = shining()
+    scene.camera.film.filter = name
+    compare(scene, ["card.translation", "ball.radius"], 0.02, 1, 128, 512, 6)
+
+
+# -- shadows --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("light", ["bulb", "lamp", *(pytest.param(x, marks=pytest.mark.slow) for x in ("sun", "beam", "glow", "sky"))])
+def test_shadows_of_every_light(light, f64):
+    """A box and a ball move above a floor under one light: shading, outlines and shadows together."""
+    scene, paths = stage(light), ["box.translation", "ball.center"]
+    compare(scene, [*paths, "ball.radius"], 0.02, 128, 256, 512, 6, precise=0.3 if light == "sky" else 0.12)
+
+
+def test_each_shadow_term_is_needed(f64):
+    """Seen from above, a box's shadow under a bulb: without shadows the gradient is wrong, without outlines too."""
+    scene, weight, step = stage("bulb", parts=["box"]), smooth_weight(PIXELS), 0.02
+
+    def f(seed):
+        return moved(scene, "box.translation", 2, step, lambda s: float((weight * it.render(s, 1024, seed)).sum()))
+
+    mean, error = mean_and_error(sample(f, range(6)))
+    found = {
+        b: sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"], boundary=b)["box.translation"][2], range(6))  # noqa: B023
+        for b in ("all", "outlines", "shadows", "off")
+    }  # fmt: skip
+    z = {b: float(np.abs(z_scores(x, mean, error))) for b, x in found.items()}
+    assert z["all"] < 4 and min(z["outlines"], z["off"]) > 5 and z["shadows"] > 3, z
+
+
+def test_moving_receivers_lights_and_the_camera(f64):
+    """Shadows move with what they fall on, with the light, and on the film with the camera."""
+    scene = stage("lamp", parts=["box"])
+    compare(scene, ["lamp.translation", "floor.translation", "camera.position"], 0.02, 128, 256, 512, 6, precise=0.12)
+
+
+@pytest.mark.slow
+def test_a_ball_that_shines_moves(f64):
+    compare(stage("glow", parts=["box"]), ["glow.center"], 0.02, 128, 256, 512, 6, precise=0.12)
+
+
+def test_half_plane_shadow(f64):
+    """dE/dx of the edge of a half plane over a point under a unit sky: (pi / 2) z^2 / (u^2 + z^2)^1.5 = 1.12397."""
+    far = 30.0  # of the plane, whose other edges then count for 0.1 %
+    scene = Scene(
+        camera=camera([0, 1e-2, 0], [0, 0, 0], 1e-3, 4, up=[0, 0, 1], near_clip=1e-4),
+        materials=[Material("white", "diffuse", {"reflectance": constant(1.0)}), Material("black", "diffuse", {"reflectance": 0.0})],
+        shapes=[
+            rectangle(rotate([1, 0, 0], -90), id="floor", material="white"),
+            rectangle(translate(0.5 + far, 1, 0) @ rotate([1, 0, 0], -90) @ scale(far), id="plane", material="black"),
+        ],
+        lights=[Light("sky", "constant", {"radiance": constant(1.0)})],
+        integrator=Integrator(2, 100),
+    )  # fmt: skip
+    scene = with_kinds(scene)
+    weight = np.ones((4, 4, 3)) * FLAT * np.pi / 48
+    x = sample(
+        lambda seed: it.backward(scene, weight, 8, seed, ["plane.translation"], boundary_spp=16384)["plane.translation"][0],
+        range(12),
+    )
+    assert_z(x, 1.12397, 2e-3, precise=0.03)
+    off = it.backward(scene, weight, 64, 1, ["plane.translation"], boundary="off")["plane.translation"]
+    assert np.abs(off).max() < 1e-9
+
+
+# -- reported by users of other renderers ----------------------------------------------------------------------
+
+
+def lone_cube(duplicate=False):
+    """A diffuse cube under a constant sky, seen from above a corner."""
+    box = cube(rotate([1, 1, 0.3], 35) @ scale(0.5), id="box", material="red")
+    if not duplicate:  # welded: 8 vertices
+        _, first, inverse = np.unique(np.round(box.vertices, 9), axis=0, return_index=True, return_inverse=True)
+        box = Mesh(id="box", material="red", vertices=box.vertices[first], faces=inverse.reshape(-1)[box.faces].astype(np.int32))
+        box.origin = np.zeros(3)
+    return with_kinds(
+        Scene(
+            camera=camera([0.4, 0.9, 3.0], [0, 0, 0], 35, PIXELS),
+            materials=[Material("red", "diffuse", {"reflectance": constant(0.5)})],
+            shapes=[box],
+            lights=[Light("sky", "constant", {"radiance": constant(1.0)})],
+            integrator=Integrator(2, 100),
+        )
+    )
+
+
+def test_a_cube_under_a_constant_sky_changes_at_its_outline_alone(f64):
+    """All faces are equally bright: creases between visible faces add nothing, shared and coplanar edges neither."""
+    scene = lone_cube()
+    weight = np.zeros((PIXELS, PIXELS, 3))
+    weight[7:9, 7:9] = 1.0  # inside the outline
+    x = sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"])["box.translation"], range(8))
+    assert_z(x, 0.0)
+    assert np.abs(x).max() < 0.05 * weight.sum()
+    compare(scene, ["box.translation", "box.rotation"], 0.02, 32, 128, 512, 6)
+    fails_without_boundary(scene, "box.translation", mean_and_error(outline_of(scene))[0], 1e-9)
+
+
+def outline_of(scene):
+    weight = smooth_weight(PIXELS)
+    return sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"])["box.translation"], range(6))
+
+
+def test_a_mesh_torn_along_its_seams_has_the_same_gradient(f64):
+    """A seam is no edge: both have the same outlines and the same shadows."""
+    weight, path = smooth_weight(PIXELS), "box.translation"
+    found = []
+    for duplicate in (False, True):
+        scene = lone_cube(duplicate)
+        found.append(sample(lambda s: it.backward(scene, weight, 32, s, [path], boundary_spp=256)[path], range(8)))  # noqa: B023
+    mean, error = mean_and_error(found[0])
+    assert (error < 0.02 * np.abs(mean).max()).all()
+    assert_z(found[1], mean, error)
+
+
+def test_odd_geometry_gives_finite_gradients(f64):
+    """A triangle seen edge-on, one without area, a normal of length zero."""
+    scene = stage("lamp", "sky", "bulb", depth=3)
+    eye = np.array([0.2, 2.6, 3.0])
+    edge_on = np.array([eye * 0.5, eye * 0.6, eye * 0.5 + [0.1, 0.2, 0.0]])  # its plane holds the eye
+    scene.shapes.append(Mesh(id="blade", material="red", vertices=edge_on, faces=np.array([[0, 1, 2]], np.int32)))
+    point = np.tile([[0.0, 0.5, 0.5]], (3, 1))
+    scene.shapes.append(Mesh(id="point", material="red", vertices=point, faces=np.array([[0, 1, 2]], np.int32)))
+    line = np.array([[0.3, 0.2, 0.9], [0.5, 0.2, 0.9], [0.7, 0.2, 0.9]])
+    scene.shapes.append(Mesh(id="line", material="red", vertices=line, faces=np.array([[0, 1, 2]], np.int32)))
+    flat = Mesh(id="flat", material="red", vertices=line + [[0, 0.1, 0], [0, 0, 0.2], [0, 0.2, 0]], faces=np.array([[0, 1, 2]], np.int32))
+    flat.normals = np.zeros((3, 3))
+    scene.shapes.append(flat)
+    paths = ["blade.vertices", "point.vertices", "line.vertices", "flat.translation", "camera.position", "blade.rotation"]
+    found = it.backward(scene, smooth_weight(PIXELS), 16, 1, paths)
+    assert all(np.isfinite(g).all() for g in found.values())
+    assert np.any(found["flat.translation"]) and np.any(found["camera.position"])
+
+
+@pytest.mark.slow
+def test_the_bits_do_not_depend_on_the_threads(data):
+    """Gradients with boundary terms: twice the same, on one thread and on two."""
+    out = []
+    for threads in (1, 2, 2):
+        runtime.init("cpu", "f64", threads)
+        found = it.backward(stage("lamp", depth=3), smooth_weight(PIXELS), 8, 1, ["box.translation", "box.vertices", "camera.position"])
+        out.append(np.concatenate([np.ravel(g) for g in found.values()]))
+    assert np.any(out[0]) and np.array_equal(out[0], out[1]) and np.array_equal(out[1], out[2])
+
+
+def test_vertices_and_poses_tell_the_same(f64):
+    """The sum over all vertices is the translation's gradient, their moments the rotation's and the scale's."""
+    scene = stage("lamp", depth=3)
+    found = it.backward(scene, smooth_weight(PIXELS), 16, 1, ["box.vertices", "box.translation", "box.rotation", "box.scale"])
+    v, g = np.asarray(scene.shapes[3].vertices), found["box.vertices"]
+    arm = v - scene.shapes[3].origin
+    assert np.allclose(g.sum(0), found["box.translation"], rtol=1e-4, atol=1e-6)
+    assert np.allclose(np.cross(arm, g).sum(0), found["box.rotation"], rtol=1e-4, atol=1e-6)
+    assert np.isclose((arm * g).sum(), found["box.scale"], rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_fit_finds_a_pose(f32):
+    """Two halves, boundary terms and Adam: a box walks back to where its picture was taken."""
+    scene = stage("lamp", "sky", parts=["box"], resolution=24)
+    target = np.mean([it.render(scene, 64, 900 + k) for k in range(4)], 0)
+    p = it.parameters(scene)
+    p["box.translation"] = [0.12, 0.0, -0.1]
+    found = it.fit(scene, target, ["box.translation"], steps=40, spp=8, lr=0.02)
+    assert np.abs(found.values["box.translation"]).max() < 0.02
+    assert isinstance(scene.camera, Camera)
