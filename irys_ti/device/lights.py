@@ -143,6 +143,11 @@ class LightTable:
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
 
+    @property
+    def riding(self) -> bool:
+        """Whether the derivative asked for is by a parameter that moves a part of a light."""
+        return bool((self.records[:, layout.LIGHT_WANTED] & layout.RIDING).any())
+
     def set_shape(self, i: int, record_at: int) -> None:
         """Tell an area light where its shape's record is."""
         self.records[i, layout.LIGHT_SHAPE] = record_at

@@ -34,8 +34,8 @@ from irys_ti.runtime import ti
 
 
 def riders(config) -> tuple:
-    """The (index, name) of lights that have parts which move."""
-    return tuple((i, n) for i, n in config.lights if hasattr(LIGHTS[n], "RIDES"))
+    """The (index, name) of lights that have parts which move, where a derivative is by what moves them."""
+    return tuple((i, n) for i, n in config.lights if config.riding and hasattr(LIGHTS[n], "RIDES"))
 
 
 @ti.func
