@@ -142,7 +142,7 @@ def backward(
 def add_boundary(device, groups: list[np.ndarray], d_image, spp: int, seed: int, n: int, boundary) -> list[np.ndarray]:
     """Each group's gradient with a set of boundary samples of its own, where something moves."""
     terms = terms_of(boundary)
-    if not (terms and device.movers.wanted):
+    if not (terms and (device.movers.wanted or device.lights.riding)):
         return groups
     return [a + b for a, b in zip(groups, Boundary(device, spp, seed, len(groups), n, terms).deposit(d_image))]
 

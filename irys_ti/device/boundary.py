@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from irys_ti import runtime
@@ -109,7 +111,8 @@ class Boundary(Launcher):
         if own.sum() > 0:
             weights = 0.5 * weights / weights.sum() + 0.5 * own / own.sum()
         table, seed = runtime.array(table_of(weights)), self._seed(index, 1)
-        accel, config = device.geometry.accel.device(), device.config(PRIMAL)
+        accel = device.geometry.accel.device()
+        config = replace(device.config(PRIMAL), riding=2 if device.lights.riding else 0)
         for first, n in self._chunks():
             deposit_shadows(
                 device.reals, device.ints, *accel, self.records, table, d_film, acc, len(weights), first, n, seed,

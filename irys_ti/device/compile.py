@@ -370,7 +370,7 @@ class DeviceScene:
             splats=self._splat_bits(mode),
             motion=mode == REVERSE and bool(self.movers.wanted),
             rays=rays,
-            riding=mode != PRIMAL and self.lights.riding,
+            riding=int(mode != PRIMAL and self.lights.riding),
         )
 
     def _splat_bits(self, mode: str) -> int:

@@ -20,7 +20,8 @@ class Config:
     splats: bits of SPLATS and what else there is; 0 where there are none.
     motion: derivatives by where things are are asked for. rays: paths start with rays that are given, in pairs that
     share their random numbers (kernels/boundary), instead of at the camera.
-    riding: derivatives by a parameter that moves a part of a light (kernels/riding.py).
+    riding: derivatives by a parameter that moves a part of a light (kernels/riding.py): 1 in the path loop, 2 for the
+    edges of its shadows.
     """
 
     mode: str
@@ -35,4 +36,4 @@ class Config:
     splats: int = 0
     motion: bool = False
     rays: bool = False
-    riding: bool = False
+    riding: int = 0

@@ -92,7 +92,7 @@ def sample_light(reals: ti.template(), ints: ti.template(), ref, u, u_choice, co
                     pdf, distance = pmf * density, 4.0 * radius
                     if ti.static(n_parts(name) > 1):
                         pdf += pdf_parts(reals, ints, i_light, light, prim, d, name)
-                    if ti.static(config.riding and hasattr(LIGHTS[name], "RIDES")):
+                    if ti.static(config.riding == 1 and hasattr(LIGHTS[name], "RIDES")):
                         if (ints[light + LIGHT_WANTED] & RIDING) != 0:
                             delta = LIGHTS[name].rides(reals, ints, light, d)
     return i_light, d, distance, pdf, factor, delta, uv
@@ -144,7 +144,7 @@ def pdf_environment(reals: ti.template(), ints: ti.template(), i_light, d, confi
                     pdf = LIGHTS[name].pdf(reals, ints, light, 0, d)
                     pdf *= entry_pmf(reals, ints, ints[ints[H_ENTRY_OF_LIGHT] + i_light])
                 uv = LIGHTS[name].uv(reals, ints, light, d)
-                if ti.static(config.riding and hasattr(LIGHTS[name], "RIDES")):
+                if ti.static(config.riding == 1 and hasattr(LIGHTS[name], "RIDES")):
                     if (ints[light + LIGHT_WANTED] & RIDING) != 0:
                         if LIGHTS[name].rides(reals, ints, light, d) == 1:
                             pdf = ALONE

@@ -28,7 +28,7 @@ from irys_ti.kernels.layout import (
     RIDING,
 )
 from irys_ti.kernels.light import LIGHTS
-from irys_ti.kernels.shading import lookup_rows
+from irys_ti.kernels.shading import deposit_row, lookup_rows
 from irys_ti.kernels.tabulated import from_table
 from irys_ti.runtime import ti
 
@@ -111,3 +111,20 @@ def tangent_of_riding(
                 if ti.static(has(name, "smooth")):
                     d_L = up * lower_turn_jvp(name, rows, wi, wo, t_wo, lambdas)
     return d_L
+
+
+@ti.func
+def deposit_turn(
+    reals: ti.template(), ints: ti.template(), acc: ti.template(), light, rows: ti.template(), d, g, lambdas, replica,
+    config: ti.template(),
+):  # fmt: skip
+    """Deposit a derivative g by the world direction d to a light's moving part. rows: the light's parameters."""
+    base = ints[light + LIGHT_REALS]
+    local, g_local = affine_vector(reals, base, d), affine_vector(reals, base, g)
+    uv = ti.Vector([0.0, 0.0])
+    for index, name in ti.static(riders(config)):
+        if ints[light + LIGHT_KIND] == ti.static(index):
+            found = lower_ride_vjp(name, rows, local, g_local)
+            for i in ti.static(range(len(LIGHTS[name].RIDES))):
+                row = ints[light + LIGHT_VALUES] + ti.static(param_row(name, LIGHTS[name].RIDES[i]))
+                deposit_row(reals, ints, acc, row, lambdas, uv, ti.Vector([found[i], 0.0, 0.0, 0.0]), replica, config)

@@ -9,7 +9,7 @@ import irys_ti as it
 from irys_ti.device.compile import compiled
 from irys_ti.device.lights import LightTable
 from irys_ti.kernels import layout
-from irys_ti.scene import Light, constant, rectangle, transform
+from irys_ti.scene import Camera, Film, Light, constant, cube, rectangle, transform
 from irys_ti.spectral import skymodel
 from tests.helpers.statistics import assert_z, sample, z_scores
 from tests.lights.scenes import NOON, floor, gloss, irradiance
@@ -202,6 +202,30 @@ def test_gradients(f64, monkeypatch):
     for path in ("sky.sun_elevation", "sky.sun_azimuth"):
         x = np.array([it.backward(scene, weight, 64, seed, [path])[path] for seed in range(12)])
         assert np.abs(z_scores(x, fd[path].mean(), fd[path].std(ddof=1) / np.sqrt(12))) > 4
+
+
+@pytest.mark.slow
+def test_the_shadow_moves_with_the_sun(f64):
+    """A box throws its shadow on a floor: with the shadow's edges the sun's direction has its derivative, without not."""
+    n = 24
+    scene = floor(Light("sky", "sky", {**NOON, "sun_aperture": 3.0, "sun_azimuth": 70.0}))
+    scene.camera = Camera(transform.look_at([0, 6, 6], [0, 0.3, 0], [0, 1, 0]), 34, film=Film(n, n))
+    box = transform.translate(0, 0.8, 0) @ transform.rotate([0, 1, 0], 30) @ transform.scale(0.5)
+    scene.shapes.append(cube(box, id="box", material="white"))
+    x, y = np.meshgrid(np.linspace(-1, 1, n), np.linspace(-1, 1, n))
+    weight = np.stack([np.sin(2 * x + y) + 0.3] * 3, -1) / (3 * n * n)
+    paths, p = ["sky.sun_elevation", "sky.sun_azimuth"], it.parameters(scene)
+    whole, shading = ([it.backward(scene, weight, 64, k, paths, boundary=b) for k in range(8)] for b in ("all", "off"))
+    for path in paths:
+        start, ends = float(p[path]), []
+        for sign in (1, -1):
+            p[path] = start + sign
+            ends.append(sample(lambda seed: (weight * it.render(scene, 256, seed)).sum(), range(50, 58)))
+        p[path] = start
+        fd = (ends[0] - ends[1]) / 2
+        error = fd.std(ddof=1) / np.sqrt(len(fd))
+        assert_z(np.array([g[path] for g in whole]), fd.mean(), error, precise=0.05)
+        assert np.abs(z_scores(np.array([g[path] for g in shading]), fd.mean(), error)) > 6
 
 
 @pytest.mark.slow

@@ -70,6 +70,7 @@ from irys_ti.kernels.layout import (
 )
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.motion import camera_axis, deposit_point, no_vector, standing_at
+from irys_ti.kernels.riding import deposit_turn, riders, riding_light
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows
 from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
 from irys_ti.kernels.wavelength import response, sample_wavelengths
@@ -303,12 +304,18 @@ def deposit_shadows(
                 factor /= whole * whole
                 if small == 0:
                     factor *= light_n.dot(w)
-            value = 0.0
+            value, riding = 0.0, 0.0  # riding: of the light that moves with a parameter of its own
+            Le_riding = ti.Vector([0.0, 0.0, 0.0, 0.0])
+            if ti.static(len(riders(config)) > 0):
+                towards = to_light_frame(reals, ints, i_light, -w)
+                Le_riding = riding_light(reals, ints, light, light_rows, towards, lambdas, config)
             for k in range(4):
                 weight = 0.0
                 for c in range(ints[H_CHANNELS]):
                     weight += film_weight(ints, d_film, u, c) * response(reals, ints, c, lambdas[k])
                 value += f[k] * Le[k] * weight / (4.0 * pdf_lambda[k])
+                if ti.static(len(riders(config)) > 0):
+                    riding += f[k] * Le_riding[k] * weight / (4.0 * pdf_lambda[k])
 
             # --- how the shadow's image moves
             along_w = ng.dot(w)
@@ -350,4 +357,8 @@ def deposit_shadows(
                             at_shape, at_prim, at_inst = ints[light + LIGHT_SHAPE], light_prim, -1
                             at, n_at, g = y, light_n, (1.0 - tau) * g_free
                         deposit_point(reals, ints, acc, replica, at_shape, at_prim, at_inst, at, n_at, g, config)
+                if ti.static(len(riders(config)) > 0):
+                    if riding != 0.0:  # the light's direction turns, and x with it about e
+                        g_turn = g_free * (-(x - e).norm() * riding / value)
+                        deposit_turn(reals, ints, acc, light, light_rows, -w, g_turn, lambdas, replica, config)
                 deposit_camera(reals, ints, acc, replica, x, g_x, g_u)

@@ -4,8 +4,8 @@ Local +y is up; the sun's azimuth runs from -z (north) towards +x (east), as an 
 chooses between two parts: the sky, drawn from a table of its radiance, and the sun, drawn evenly from its disc.
 
 The sun's disc moves with its direction. Light drawn from the disc therefore rides with it: its derivative by the sun's
-direction is the receiver's (``rides``), and the disc's rim then needs no boundary term. The shadows that it casts have
-edges that move too; those are visibility, and not in this derivative.
+direction is the receiver's (``rides``), and the disc's rim then needs no boundary term. The edges of the shadows that it
+casts move too: kernels/boundary/shadow.py samples them.
 
 What the parameters make of the model's tables is worked out where they change (device/environment.py), with its
 derivative by each; the pool holds, after the sun's direction and its disc, 11 x ROWS coefficients and as many
@@ -24,7 +24,10 @@ from irys_ti.spectral.skymodel import FIRST, ROWS, SKY, STEP, N
 CLASS = "environment"
 PARTS = 2  # sky, sun
 SUN = 1
-_MOVES = "its derivative holds shading and light, not the edges of the shadows that the sun casts nor its rim seen directly"
+_MOVES = (
+    "its derivative holds light, shading and the edges of the sun's shadows that the camera sees; not of those seen by way of "
+    "other surfaces, nor the shadows of splats, nor its rim seen directly"
+)
 PARAMS = {
     "turbidity": Param("scalar", 3.0, 1.0, 10.0, doc="haze: 2 arctic, 3 clear, 6 warm and moist, 10 hazy"),
     "albedo": Param("scalar", 0.3, 0.0, 1.0, doc="the ground's, all around, at every wavelength"),
