@@ -176,8 +176,8 @@ def differences(scene, weight, seeds=range(100, 112)):
 
 
 def test_gradients(f64, monkeypatch):
-    """Every parameter of the sky against finite differences where nothing casts a shadow; without the light that rides with the sun its direction's
-    derivative is wrong, and noticed."""
+    """Every parameter of the sky against finite differences, where nothing casts a shadow; without the light that rides
+    with the sun its direction's derivative is wrong, and noticed."""
     scene = gloss(**NOON)
     weight = np.random.default_rng(0).random((8, 8, 3)) / 192
     fd = differences(scene, weight)
