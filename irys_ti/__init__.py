@@ -59,10 +59,10 @@ _PUBLIC = {
     "write_image": "io.images",
 }
 _RENAMED = {"register_bsdf": "register", "register_geometry": "register", "ies_light": "light"}
-_MODULES = {"runtime", "scene", "io", "graph", "reference", "optim", "spectral"}
+_MODULES = {"cad", "kinematics", "runtime", "scene", "io", "graph", "reference", "optim", "spectral"}
 
 if TYPE_CHECKING:
-    from . import graph, io, optim, reference, runtime, scene, spectral
+    from . import cad, graph, io, kinematics, optim, reference, runtime, scene, spectral
     from .api import Gradients, backward, forward, gradient, parameters, render
     from .errors import MissingGradientError, SceneError
     from .fitting import FitInterrupted, fit

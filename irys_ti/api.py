@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, MutableMapping
 
 import numpy as np
 
+from .controls import ControlSlot, plain_paths, pull
 from .device.boundary import Boundary, terms_of
 from .device.compile import check_paths, compiled
 from .device.launch import Launcher
@@ -45,7 +46,7 @@ class Parameters(MutableMapping):
         self._scene = scene
 
     def _slots(self):
-        return compiled(self._scene).by_path
+        return compiled(self._scene).parameters()
 
     def __getitem__(self, path: str) -> np.ndarray:
         return self.slot(path).encoded.host.copy()
@@ -70,8 +71,14 @@ class Parameters(MutableMapping):
 
     def differentiable(self, motion: bool = True) -> list[str]:
         """Paths that have a gradient; without ``motion``, of materials and lights alone (the default of every verb)."""
-        slots = self._slots().items()
-        return [p for p, s in slots if (motion or isinstance(s, Slot)) and not s.why_no_gradient]
+        slots = self._slots()
+
+        def has(slot) -> bool:
+            if isinstance(slot, ControlSlot):
+                return all(p in slots and not slots[p].why_no_gradient for p in slot.steered)
+            return not slot.why_no_gradient
+
+        return [p for p, s in slots.items() if (motion or isinstance(s, Slot)) and has(s)]
 
 
 def parameters(scene: Scene) -> Parameters:
@@ -208,14 +215,18 @@ def check_image(scene: Scene, image, what: str) -> np.ndarray:
 
 def collect(device, paths, groups: list[np.ndarray], sizes: list[int], replayed) -> Gradients:
     """Gradients by path from the accumulators of independent groups, each weighted by its samples."""
-    out, first = Gradients(replayed=replayed), 0
+    out, scene = Gradients(replayed=replayed), device.scene()
     share = np.asarray(sizes, np.float64) / sum(sizes)
+    found = {}  # path -> (groups, ...)
+    for path in plain_paths(scene, paths):
+        encoded, first = device.by_path[path].encoded, device.first[path]
+        found[path] = np.stack([encoded.pull(g[first : first + encoded.data.size]) for g in groups])
+    found |= pull(scene, paths, found)
     for path in paths:
-        encoded = device.by_path[path].encoded
-        if note := device.by_path[path].note:
-            out.notes[path] = note
-        last = first + encoded.data.size
-        each = np.stack([encoded.pull(g[first:last]) for g in groups])
+        for plain in plain_paths(scene, [path]):
+            if note := device.by_path[plain].note:
+                out.notes[path] = note
+        each = found[path]
         weights = share.reshape(-1, *[1] * (each.ndim - 1))
         mean = (weights * each).sum(0)
         out[path] = mean
@@ -224,5 +235,4 @@ def collect(device, paths, groups: list[np.ndarray], sizes: list[int], replayed)
             out.stderr[path] = np.sqrt(spread)
         else:
             out.stderr[path] = np.full(mean.shape, np.nan)
-        first = last
     return out

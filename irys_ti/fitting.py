@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from . import api
+from .controls import plain_paths
 from .device.compile import compiled
 from .device.replay import Replay
 from .errors import SceneError
@@ -313,8 +314,9 @@ class _Fit:
         digest = hashlib.sha256()
         if self.target is not None:
             digest.update(self.target.tobytes())
+        fitted = {*self.params, *plain_paths(self.scene, self.params)}
         for path in self.parameters:
-            if path not in self.params:
+            if path not in fitted:
                 digest.update(path.encode() + self.parameters[path].tobytes())
         shapes = {p: list(x.shape) for p, x in self.progress.start.items()}
         spp = np.ravel(self.spp).tolist()

@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 
-from irys_ti import runtime
+from irys_ti import controls, runtime
 from irys_ti.errors import SceneError
 from irys_ti.io.validate import validate
 from irys_ti.kernels import layout
@@ -283,8 +283,14 @@ class DeviceScene:
 
     # -- gradients ----------------------------------------------------------------------------------------
 
+    def parameters(self) -> dict:
+        """Path -> slot of every parameter, the controls' numbers included."""
+        scene = self.scene()
+        return {**self.by_path, **controls.slots(scene)} if scene.controls else self.by_path
+
     def want(self, paths: list[str]) -> int:
-        """Ask for gradients of these parameters; returns the number of accumulators."""
+        """Ask for gradients of these parameters, or of what they steer; returns the number of accumulators."""
+        paths = controls.plain_paths(self.scene(), paths)
         self._follow_versions(tuple(paths))
         at, n = self.values_at, 0
         records = self.mirror_ints[at : at + len(self.slots) * layout.VALUE_STRIDE].reshape(-1, layout.VALUE_STRIDE)
@@ -388,9 +394,9 @@ class DeviceScene:
 def check_paths(device: DeviceScene, paths) -> list[Slot]:
     """Slots of parameter paths, refusing unknown ones and those without a gradient."""
     scene = device.scene()
-    found = [find(device.by_path, p, scene.file) for p in paths]
-    for slot in found:
-        require_gradient(slot, scene.file)
+    found = [find(device.parameters(), p, scene.file) for p in paths]
+    for path in controls.plain_paths(scene, paths):
+        require_gradient(find(device.by_path, path, scene.file), scene.file)
     if len(set(paths)) != len(paths):
         raise SceneError(f"{scene.file}: parameters", "a path is named twice", "name each once")
     return found

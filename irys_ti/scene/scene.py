@@ -25,6 +25,7 @@ class Integrator:
 class Scene:
     """A scene on the host. ``file`` is named in errors; ``it.load`` fills it in.
 
+    ``controls``: what steers other parameters (controls.py): parts with dimensions, robots.
     ``spp``: samples per pixel that the file asks for, if it does. ``notes``: what of the file was dropped or
     changed, a line each.
     Ids of shapes, materials and lights are the first part of parameter paths and must differ.
@@ -36,6 +37,7 @@ class Scene:
     materials: list[Material] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
     media: list = field(default_factory=list)
+    controls: list = field(default_factory=list)
     integrator: Integrator = field(default_factory=Integrator)
     file: str = "scene"
     spp: int | None = None
