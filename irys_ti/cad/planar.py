@@ -76,7 +76,57 @@ def triangulate(id: str, loops: list[Loop], values: dict[str, float]) -> np.ndar
     flat = np.asarray(mapbox_earcut.triangulate_float64(points, ends), np.int32).reshape(-1, 3)
     turned = _signed(points, flat) < 0
     flat[turned] = flat[turned][:, ::-1]
-    return flat
+    fixed = {frozenset((int(end - n + k), int(end - n + (k + 1) % n))) for end, n in zip(ends, map(len, corners)) for k in range(n)}
+    return fattened(points, flat, fixed)
+
+
+def fattened(points: np.ndarray, flat: np.ndarray, fixed: set) -> np.ndarray:
+    """The constrained Delaunay triangulation, by flipping edges (Lawson 1977) other than those in ``fixed``.
+
+    Its triangles are as fat as they can be, so that they stay upright when loops move: thin ones turn over at once.
+    """
+    triangles = [tuple(int(i) for i in t) for t in flat]
+    owners: dict[frozenset, set[int]] = {}
+    for n, t in enumerate(triangles):
+        for k in range(3):
+            owners.setdefault(frozenset((t[k], t[(k + 1) % 3])), set()).add(n)
+    waiting = [e for e in owners if e not in fixed]
+    while waiting:
+        edge = waiting.pop()
+        if len(owners.get(edge, ())) != 2:
+            continue
+        first, second = owners[edge]
+        a, b, c = _turned_to(triangles[first], edge)  # a, b: the edge as ``first`` runs along it
+        d = next(i for i in triangles[second] if i not in edge)
+        if not _in_circle(points[a], points[b], points[c], points[d]):
+            continue
+        del owners[edge]
+        for n, t in ((first, (c, a, d)), (second, (c, d, b))):
+            for k in range(3):  # forget the old triangle's edges, note the new one's
+                old = frozenset((triangles[n][k], triangles[n][(k + 1) % 3]))
+                if old in owners:
+                    owners[old].discard(n)
+            triangles[n] = t
+        for n in (first, second):
+            for k in range(3):
+                side = frozenset((triangles[n][k], triangles[n][(k + 1) % 3]))
+                owners.setdefault(side, set()).add(n)
+                if side not in fixed and side != frozenset((c, d)):
+                    waiting.append(side)
+    return np.array(triangles, np.int32)
+
+
+def _turned_to(triangle: tuple, edge: frozenset) -> tuple:
+    """The triangle's corners, the two of ``edge`` first."""
+    k = next(k for k in range(3) if triangle[k] not in edge)
+    return triangle[(k + 1) % 3], triangle[(k + 2) % 3], triangle[k]
+
+
+def _in_circle(a, b, c, d) -> bool:
+    """Whether d lies well inside the circle through the anticlockwise triangle a, b, c."""
+    m = np.array([[*(p - d), (p - d) @ (p - d)] for p in (a, b, c)])
+    size = np.abs(m[:, :2]).max()
+    return float(np.linalg.det(m)) > 1e-12 * size**4
 
 
 def cap(loops: list[Loop], flat: np.ndarray) -> Callable:

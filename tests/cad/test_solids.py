@@ -106,6 +106,15 @@ def test_what_does_not_hold_together_is_refused():
         solid.vertices()
 
 
+def test_a_bore_may_move_far():
+    """The flat sides' triangles are fat, so that a fit can move and widen a bore without making the plate anew."""
+    solid = cad.plate("plate", 1.6, 1.2, 0.2, {"bore": (0.0, 0.0, 0.5)})
+    for x, y, d in ((0.25, 0.2, 0.6), (-0.3, 0.1, 0.3), (0.1, -0.25, 0.6), (0.0, 0.0, 1.0), (0.4, 0.0, 0.4)):
+        solid.values |= {"bore_x": x, "bore_y": y, "bore_diameter": d}
+        mesh = trimesh.Trimesh(solid.vertices(), solid.faces)
+        assert mesh.volume == pytest.approx((1.6 * 1.2 - PI * d * d / 4) * 0.2, rel=1e-12)
+
+
 def test_any_function_with_a_derivative_plugs_in():
     sphere = trimesh.creation.icosphere(1)
 
