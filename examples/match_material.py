@@ -1,8 +1,9 @@
 """OpenPBR parameters of a ball are found from one picture of it, with what that picture leaves open.
 
-The picture is rendered from the true material with other random numbers, so it has noise of its own. After the fit,
-the derivative images J of all numbers (forward mode) and the noise S of the picture give the covariance of the
-numbers, (J' S^-1 J)^-1: its roots are the error bars, its correlations say which numbers one picture cannot tell apart.
+The picture is rendered from the true material with other random numbers, so it has noise of its own. A short fit by
+gradients comes near; then steps of Gauss and Newton with the derivative images J of all numbers (forward mode) finish.
+J and the noise S of the picture give the covariance of the numbers, (J' S^-1 J)^-1: its roots are the error bars, its
+correlations say which numbers one picture cannot tell apart.
 """
 
 import argparse
@@ -77,12 +78,8 @@ def numbers_of(scene: it.Scene, paths: list[str]) -> list[tuple[str, int]]:
     return [(path, i) for path in paths for i in range(params[path].size)]
 
 
-def covariance(scene: it.Scene, numbers, variance: np.ndarray, spp: int, seed: int) -> np.ndarray:
-    """(J' S^-1 J)^-1 of the scene's present values; S is diagonal, of one number for each pixel and channel.
-
-    Noise in J passes for information. J is rendered in two halves, whose product is free of that: where the two
-    answers differ much, the bars are too short, and it is said.
-    """
+def derivative_images(scene: it.Scene, numbers, variance: np.ndarray, spp: int, seed: int) -> list[np.ndarray]:
+    """J of the scene's present values twice, from independent random numbers: (pixels, numbers), in units of the noise."""
     params, halves = it.parameters(scene), []
     for half in range(2):
         columns = []
@@ -91,13 +88,57 @@ def covariance(scene: it.Scene, numbers, variance: np.ndarray, spp: int, seed: i
             tangent[i] = 1.0
             columns.append(it.forward(scene, {path: tangent.reshape(params[path].shape)}, spp, seed + half).reshape(-1))
         halves.append(np.stack(columns, 1).astype(np.float64) / np.sqrt(variance.reshape(-1, 1)))
-    both = (halves[0] + halves[1]) / 2
-    information, crossed = both.T @ both, halves[0].T @ halves[1]
-    scale = 1 / np.sqrt(np.diag(information))
-    least = [np.linalg.eigvalsh(scale[:, None] * (m + m.T) / 2 * scale)[0] for m in (information, crossed)]
-    if least[1] < 0.8 * least[0]:
-        print(f"  the derivative images are noisy ({least[1] / least[0]:.0%} of what they seem to tell): bars are too short")
-    return np.linalg.inv(information)
+    return halves
+
+
+def information(halves: list[np.ndarray], least: float = 0.02) -> np.ndarray:
+    """J' S^-1 J, free of the power of J's own noise: from the product of the halves, kept positive."""
+    crossed = halves[0].T @ halves[1]
+    scale = np.sqrt(np.diag(sum(h.T @ h for h in halves)) / 2)
+    values, vectors = np.linalg.eigh((crossed + crossed.T) / 2 / np.outer(scale, scale))
+    return (vectors * np.maximum(values, least)) @ vectors.T * np.outer(scale, scale)
+
+
+def refine(scene: it.Scene, target: np.ndarray, variance: np.ndarray, numbers, steps: int, spp: int, seed: int) -> list[np.ndarray]:
+    """Steps of Gauss and Newton from the scene's values; the scene keeps the mean of the last half of them.
+
+    Returns J there, twice, the means over those steps.
+
+    Image and J of a step have random numbers of their own, so that at the truth a step is zero on average. A step that
+    would leave the range is taken within it, the other numbers adjusted.
+    """
+    params, last, seen = it.parameters(scene), [], []
+    x = np.array([params[path].reshape(-1)[i] for path, i in numbers])
+    for step in range(steps):
+        halves = derivative_images(scene, numbers, variance, spp, seed + 100 * step)
+        image = np.asarray(it.render(scene, 2 * spp, seed + 100 * step + 50), np.float64)
+        residual = ((target - image) / np.sqrt(variance)).reshape(-1)
+        h, g = information(halves), (halves[0] + halves[1]).T @ residual / 2
+        delta, free = np.zeros(len(x)), np.ones(len(x), bool)
+        for _ in numbers:  # those at their ends stay there, the rest is solved again
+            delta[free] = np.linalg.solve(h[np.ix_(free, free)], (g - h @ np.where(free, 0.0, delta))[free])
+            out = free & ((x + delta < 0.0) | (x + delta > 1.0))
+            if not out.any():
+                break
+            delta[out] = np.clip(x + delta, 0.0, 1.0)[out] - x[out]
+            free &= ~out
+        x = np.clip(x + np.clip(delta, -0.5, 0.5), 0.0, 1.0)
+        if step >= steps // 2:
+            last.append(x)
+            seen.append(halves)
+        assign(params, numbers, x)
+        print(f"  Gauss-Newton {step}: chi^2 a number of the picture {np.mean(residual**2):10.3e}, largest step {np.abs(delta).max():.4f}")
+    assign(params, numbers, np.mean(last, 0))
+    return [np.mean([halves[k] for halves in seen], 0) for k in range(2)]
+
+
+def assign(params, numbers, x: np.ndarray) -> None:
+    """Give the scene these numbers."""
+    new = {path: params[path].copy() for path, _ in numbers}
+    for (path, i), value in zip(numbers, x):
+        new[path].reshape(-1)[i] = value
+    for path, value in new.items():
+        params[path] = value
 
 
 def report(labels: list[str], found, true, cov: np.ndarray) -> None:
@@ -140,16 +181,22 @@ def match(name: str, values: dict, params: list[str], args, size: int, steps: in
     truth = ball(values, size)
     true = np.concatenate([it.parameters(truth)[p].reshape(-1) for p in paths])
     folder = args.out / name.replace(" ", "_")
-    result = it.fit(
+    it.fit(
         scene, target, paths, steps, spp=spp, loss=weighted(target, variance), seed=args.seed, out=folder, resume=False,
         callback=lambda s: print(f"  step {s.step:3d}  loss {s.loss:10.3e}") if s.step % 10 == 0 else None,
     )  # fmt: skip
-    found = np.concatenate([result.values[p].reshape(-1) for p in paths])
     numbers = numbers_of(scene, paths)
     labels = [p.removeprefix(f"{ID}.") + (f"[{'rgb'[i]}]" if it.parameters(scene)[p].size == 3 else "") for p, i in numbers]
-    # What the fit averages over at its end adds noise of its own to the picture's.
-    averaged = 2 * spp * max(1, round(0.4 * steps)) / 2
-    cov = covariance(scene, numbers, variance * (1 / target_spp + 1 / averaged), 64 if args.quick else 128, args.seed + 77)
+    newton_steps, newton_spp = (2, 16) if args.quick else (5, 24)
+    # A range other than 0 to 1 is left to the fit by gradients.
+    unit = [n for n in numbers if 0.0 <= it.parameters(scene).slot(n[0]).param.low and it.parameters(scene).slot(n[0]).param.high <= 1.0]
+    halves = refine(scene, target, variance, unit, newton_steps, newton_spp, 7919 * args.seed) if unit else []
+    found = np.concatenate([it.parameters(scene)[p].reshape(-1) for p in paths])
+    if len(unit) < len(numbers):
+        halves = derivative_images(scene, numbers, variance, 64, args.seed + 77)
+    # The images of the steps that are averaged add noise of their own to the picture's.
+    noise = 1 / target_spp + 1 / (2 * newton_spp * (newton_steps - newton_steps // 2))
+    cov = noise * np.linalg.inv(information(halves, 1e-4))
     print(name)
     report(labels, found, true, cov)
     return name, labels, found, true, np.sqrt(np.diag(cov))
@@ -165,9 +212,9 @@ def main(argv=None) -> list:
     parser.add_argument("--material", action="append", default=[], metavar="NAME|FILE.mtlx", help="one of: " + ", ".join(MATERIALS))
     parser.add_argument("--params", metavar="NAME,NAME", help=f"OpenPBR parameters to fit (default {FOUR})")
     parser.add_argument("--size", type=int, help="pixels of the picture's side (default 128)")
-    parser.add_argument("--steps", type=int, help="steps of a fit (default 100)")
+    parser.add_argument("--steps", type=int, help="steps of the fit by gradients (default 40)")
     args = parser.parse_args(argv)
-    size, steps, spp = (24, 30, 4) if args.quick else (128, 100, 8)
+    size, steps, spp = (24, 20, 4) if args.quick else (128, 40, 6)
     args.out.mkdir(parents=True, exist_ok=True)
     params = args.params or ("base_color,specular_roughness" if args.quick else FOUR)
     params = [p.strip() for p in params.split(",") if p.strip()]

@@ -136,9 +136,10 @@ class DeviceScene:
         self.bsdf_names = sorted({name for name, _ in self.versions.values()})
         for i, m in enumerate(owners_of_materials):
             name, module = self.versions[id(m)]
-            flags = layout.TWO_SIDED if getattr(m, "two_sided", False) else 0
+            through = getattr(module, "TRANSMISSIVE", False)
+            flags = layout.TWO_SIDED if getattr(m, "two_sided", False) and not through else 0
             flags |= layout.SMOOTH if getattr(module, "HAS_SMOOTH", True) else 0
-            flags |= layout.TRANSMISSIVE if getattr(module, "TRANSMISSIVE", False) else 0
+            flags |= layout.TRANSMISSIVE if through else 0
             values = self.by_path[f"{m.id}.albedo"].index if isinstance(m, Splats) else first[id(m)]
             materials[i] = self.bsdf_names.index(name), values, len(module.PARAMS), flags
         self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)

@@ -7,7 +7,7 @@ import numpy as np
 from ..scene import Texture
 from . import openpbr
 from .gltf_document import Document
-from .openpbr import Imported
+from .openpbr import FrameMap, Imported
 
 READ = {
     f"KHR_materials_{name}"
@@ -36,13 +36,13 @@ class _Reader:
         self.extensions = material.get("extensions", {})
 
     def surface(self, id: str) -> Imported:
-        for name in ("normalTexture", "occlusionTexture"):
-            if name in self.material:
-                self.drop(name, "normal maps are not rendered" if name[0] == "n" else "shadows are traced")
+        if "occlusionTexture" in self.material:
+            self.drop("occlusionTexture", "shadows are traced")
         for name in self.extensions:
             if name not in READ:
                 self.drop(name, "OpenPBR has nothing for it, or it is not read")
         self.base()
+        self.frame("geometry_normal", self.material.get("normalTexture"), "normalTexture", 3)
         for name in ("ior", "specular", "anisotropy", "clearcoat", "sheen", "iridescence"):
             self.each(name, getattr(self, name))
         self.each("transmission", self.transmission)
@@ -110,12 +110,14 @@ class _Reader:
     def anisotropy(self, x: dict) -> None:
         """alpha_t = lerp(alpha, 1, strength^2), alpha_b = alpha, in OpenPBR's terms."""
         v, strength = self.values, float(x.get("anisotropyStrength", 0.0))
-        if "anisotropyTexture" in x:
-            self.drop("anisotropyTexture", "tangents are not textured")
-        if float(x.get("anisotropyRotation", 0.0)) != 0.0:
-            self.drop("anisotropyRotation", "the tangent is the surface's own")
         if strength == 0.0:
             return
+        angle = float(x.get("anisotropyRotation", 0.0))
+        if "anisotropyTexture" in x:
+            self.frame("geometry_tangent", x["anisotropyTexture"], "anisotropyTexture", 2, angle)
+            self.notes.append("anisotropyTexture: its strength, the third channel, is dropped; its directions stay")
+        elif angle != 0.0:
+            v["geometry_tangent"] = np.array([np.cos(angle), np.sin(angle), 0.0])
         if isinstance(v["specular_roughness"], Texture):
             self.drop("anisotropyStrength", "roughness is a texture")
             return
@@ -124,6 +126,16 @@ class _Reader:
         v["specular_roughness"] = float(((t * t + b * b) / 2) ** 0.25)
         v["specular_roughness_anisotropy"] = float(1.0 - b / t)
 
+    def frame(self, name: str, info: dict | None, field: str, channels: int, angle: float = 0.0) -> None:
+        texture = self.texture(info, field, srgb=False)
+        if texture is None:
+            return
+        if texture.pixels.shape[2] < channels:
+            self.drop(field, f"the image has fewer than {channels} channels")
+            return
+        texture.pixels = texture.pixels[:, :, :channels]
+        self.values[name] = FrameMap(texture, float(info.get("scale", 1.0)), angle)
+
     def clearcoat(self, x: dict) -> None:
         v = self.values
         v["coat_weight"] = self.number(float(x.get("clearcoatFactor", 0)), x.get("clearcoatTexture"), 0, "clearcoatTexture")
@@ -131,7 +143,7 @@ class _Reader:
         v["coat_roughness"] = self.number(rough, x.get("clearcoatRoughnessTexture"), 1, "clearcoatRoughnessTexture")
         v["coat_ior"], v["coat_darkening"] = 1.5, 0.0
         if "clearcoatNormalTexture" in x:
-            self.drop("clearcoatNormalTexture", "normal maps are not rendered")
+            self.drop("clearcoatNormalTexture", "the coat has the base's frame")
 
     def sheen(self, x: dict) -> None:
         """The weight is the brightest channel of the colour: the rest of the light reaches the base."""

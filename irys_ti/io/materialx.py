@@ -117,7 +117,8 @@ def _value(element: Element, need: str, path: Path, notes: list[str]):
         return float(element.numbers(1)[0])
     colour = element.numbers(3)
     if need == "vector3":
-        return colour
+        notes.append(f"{element.name}: dropped; a fixed vector in space is no surface's own")
+        return None
     space = element.colorspace
     if space and space not in SPACES and space not in NOT_A_COLOUR:
         notes.append(f"{element.name}: colour space {space!r} is unknown, taken as lin_rec709")

@@ -10,6 +10,7 @@ from ..scene import Texture
 from .colorspaces import NOT_A_COLOUR, SPACES, SRGB, linear
 from .images import read_image
 from .materialx_xml import Element
+from .openpbr import FrameMap
 
 WRAPS = {"periodic": "repeat", "clamp": "clamp", "mirror": "mirror"}
 PASSING = ("dot", "convert")
@@ -55,6 +56,8 @@ def _there(found: Element | None, element: Element, attribute: str) -> Element:
 def connected(element: Element, need: str, path: Path):
     """The value behind a connection: a number, three linear sRGB numbers, or a Texture. Raises Unmapped."""
     node, channel = node_of(element), None
+    if need == "vector3":
+        return _frame(element, node, path)
     for _ in range(20):
         if node is None:
             raise Unmapped("it is connected to nothing")
@@ -80,12 +83,39 @@ def connected(element: Element, need: str, path: Path):
         if need == "float":
             return float(numbers[channel or 0] if (channel or 0) < n else numbers[0])
         numbers = np.broadcast_to(numbers, 3)
-        return linear(numbers, node.colorspace) if need == "color3" and _known(node.colorspace) else numbers
+        return linear(numbers, node.colorspace) if _known(node.colorspace) else numbers
     if node.tag not in ("image", "tiledimage"):
         raise Unmapped(f"<{node.tag}> nodes are not read; bake them to an image")
-    if need in ("boolean", "vector3"):
+    if need == "boolean":
         raise Unmapped("an image cannot drive it")
     return _image(node, need, channel, path)
+
+
+def _frame(element: Element, node: Element | None, path: Path):
+    """A <normalmap> of an image, or a tangent that a <rotate3d> turns about the normal."""
+    name = element.attributes.get("name", "")
+    if node is None:
+        raise Unmapped("it is connected to nothing")
+    if node.tag == "normalmap" and name == "geometry_normal":
+        inside = node.child("in")
+        image = None if inside is None else node_of(inside)
+        if image is None or image.tag not in ("image", "tiledimage"):
+            raise Unmapped("a <normalmap> is read from an image alone")
+        if _string(node, "space", "tangent") != "tangent":
+            raise Unmapped("only tangent-space normal maps are read")
+        texture, scale = _image(image, "vector3", None, path), node.child("scale")
+        if texture.pixels.shape[2] != 3:
+            raise Unmapped("its image has no three channels")
+        if scale is not None and "value" not in scale.attributes:
+            raise Unmapped("the scale of <normalmap> is not a constant")
+        return FrameMap(texture, 1.0 if scale is None else float(scale.numbers(1)[0]))
+    if node.tag == "rotate3d" and name == "geometry_tangent":
+        amount = node.child("amount")
+        if amount is None or "value" not in amount.attributes:
+            raise Unmapped("the amount of <rotate3d> is not a constant")
+        a = np.deg2rad(float(amount.numbers(1)[0]))  # clockwise, as MaterialX's shaders do
+        return np.array([np.cos(a), -np.sin(a), 0.0])
+    raise Unmapped(f"<{node.tag}> nodes are not read there")
 
 
 def _known(space: str) -> bool:

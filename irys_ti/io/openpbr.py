@@ -6,7 +6,7 @@ parts of OpenPBR that are not the BSDF's go: emission becomes an area light, col
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,6 +36,44 @@ FRAMES = ("geometry_normal", "geometry_tangent", "geometry_coat_normal", "geomet
 DEFAULTS = {"subsurface_radius_scale": (1.0, 0.5, 0.25)}
 
 
+COMPONENTS = tuple(f"geometry_normal_{k}" for k in "xyz") + tuple(f"geometry_tangent_{k}" for k in "xy")
+
+
+@dataclass
+class FrameMap:
+    """A picture of vectors over the surface's own frame: of normals, or of the anisotropy's directions.
+
+    texture: (h, w, 3 or 2) of 0 to 1, raw; a channel c means 2 c - 1. scale: factor on what leans off the normal.
+    angle: by which a direction is turned on, from u towards v, in radians.
+    """
+
+    texture: Texture
+    scale: float = 1.0
+    angle: float = 0.0
+
+
+def frame_values(name: str, value) -> dict[str, Value]:
+    """``geometry_normal`` or ``geometry_tangent`` as the parameters of its components.
+
+    value: a FrameMap, or three numbers over the surface's own frame.
+    """
+    if not isinstance(value, FrameMap):
+        v = np.asarray(value, np.float64)
+        v = v / max(1.0, float(np.abs(v).max()))
+        return {f"{name}_{k}": float(x) for k, x in zip("xyz" if name == "geometry_normal" else "xy", v)}
+    v = 2.0 * np.asarray(value.texture.pixels, np.float64) - 1.0
+    if name == "geometry_tangent":
+        c, s = np.cos(value.angle), np.sin(value.angle)
+        parts = [c * v[:, :, 0] - s * v[:, :, 1], s * v[:, :, 0] + c * v[:, :, 1]]
+    else:
+        # A normal's length is free, so that a scale above 1 need not leave the range.
+        parts = [x / max(1.0, value.scale) for x in (value.scale * v[:, :, 0], value.scale * v[:, :, 1], v[:, :, 2])]
+    return {
+        f"{name}_{k}": replace(value.texture, pixels=np.clip(x, -1, 1)[:, :, None].astype(np.float32))
+        for k, x in zip("xyz", parts)
+    }
+
+
 @dataclass
 class Imported:
     """A material of a file.
@@ -57,14 +95,18 @@ class Imported:
 def build(id: str, values: dict[str, Value | tuple], notes: list[str], nits_per_unit: float = NITS) -> Imported:
     """The material of these values.
 
-    values: by the specification's names; a colour is three numbers, linear sRGB, or a Texture.
+    values: by the specification's names; a colour is three numbers, linear sRGB, or a Texture; a normal or tangent as
+    ``frame_values`` takes it.
     notes: what the importer dropped; more are added here.
     """
     values, notes = dict(values), list(notes)
     luminance, colour = values.pop("emission_luminance", 0.0), values.pop("emission_color", (1.0, 1.0, 1.0))
     for name in FRAMES:
-        if values.pop(name, None) is not None:
-            notes.append(f"{name}: dropped; normal maps and tangents are not rendered")
+        value = values.pop(name, None)
+        if value is not None and "coat" in name:
+            notes.append(f"{name}: dropped; the coat has the base's frame")
+        elif value is not None:
+            values |= frame_values(name, value)
     _fit_radii(values)
     out = {name: _value(name, value, notes) for name, value in values.items()}
     radiance = _radiance(luminance, colour, out, nits_per_unit, notes)

@@ -180,8 +180,10 @@ def _spectrum(value: Spectrum, where: str) -> None:
 def _texture(value: Texture, where: str) -> None:
     if value.pixels.ndim != 3 or value.pixels.shape[2] not in (1, 3) or 0 in value.pixels.shape:
         raise SceneError(where, f"pixels have shape {value.pixels.shape}", "it must be (h, w, 1) or (h, w, 3)")
-    if not np.isfinite(value.pixels).all() or value.pixels.min() < 0:
-        raise SceneError(where, "pixels are negative or not finite", "repair the image")
+    if not np.isfinite(value.pixels).all():
+        raise SceneError(where, "pixels are not finite", "repair the image")
+    if value.pixels.shape[2] == 3 and value.pixels.min() < 0:  # one channel: the parameter's own range decides
+        raise SceneError(where, "pixels are negative", "repair the image")
     for name, allowed in (("filter", ("bilinear", "nearest")), ("wrap", ("repeat", "clamp", "mirror"))):
         if getattr(value, name) not in allowed:
             raise SceneError(where, f"{name} {getattr(value, name)!r}", nearest(str(getattr(value, name)), allowed))

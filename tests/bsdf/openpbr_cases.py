@@ -42,6 +42,14 @@ MATERIALS = {
         "subsurface_weight": 0.8, "subsurface_scatter_anisotropy": 0.3, "geometry_thin_walled": 1.0,
         "base_diffuse_roughness": 0.5, "geometry_opacity": 0.7,
     },
+    "embossed metal": {
+        "base_metalness": 1.0, "specular_roughness": 0.4, "specular_roughness_anisotropy": 0.7,
+        "geometry_normal_x": 0.35, "geometry_normal_y": -0.2, "geometry_normal_z": 0.9, "geometry_tangent_x": 0.6,
+        "geometry_tangent_y": 0.5,
+    },
+    "pebbled glass": {
+        "transmission_weight": 1.0, "specular_roughness": 0.3, "geometry_normal_x": -0.3, "geometry_normal_y": 0.3,
+    },
     "skin": {"subsurface_weight": 1.0, "specular_roughness": 0.4, "specular_weight": 0.8},
 }  # fmt: skip
 

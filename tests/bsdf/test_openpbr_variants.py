@@ -14,7 +14,7 @@ U = g.leaf("u", (3,))
 
 
 def test_parameters_are_the_specification_s():
-    """Names, in the specification's order; emission, normals and tangents are other parts of a scene."""
+    """Names, in the specification's order; emission is another part of a scene, a frame comes by its components."""
     assert list(PARAMS) == """
         base_weight base_color base_metalness base_diffuse_roughness
         specular_weight specular_color specular_roughness specular_roughness_anisotropy specular_ior
@@ -24,6 +24,7 @@ def test_parameters_are_the_specification_s():
         coat_weight coat_color coat_roughness coat_roughness_anisotropy coat_ior coat_darkening
         fuzz_weight fuzz_color fuzz_roughness thin_film_weight thin_film_thickness thin_film_ior
         geometry_opacity geometry_thin_walled
+        geometry_normal_x geometry_normal_y geometry_normal_z geometry_tangent_x geometry_tangent_y
     """.split()
     assert all(q.low <= NORM[k][0] < NORM[k][1] <= q.high for k, q in PARAMS.items() if k in NORM)
 
@@ -109,7 +110,7 @@ def test_costs(name):
 def test_the_whole_costs():
     m = model("openpbr")
     wrt = [m.leaves[k] for k, q in m.params.items() if q.differentiable]
-    assert g.count([m.eval, m.pdf]) < 2100 and g.count(g.vjp([m.eval], [g.leaf("up", (4,))], wrt)) < 5700
+    assert g.count([m.eval, m.pdf]) < 2150 and g.count(g.vjp([m.eval], [g.leaf("up", (4,))], wrt)) < 6500
 
 
 def test_scenes_share_versions():
@@ -120,6 +121,8 @@ def test_scenes_share_versions():
     for (values, _), (_, v) in zip(needs, got, strict=True):
         for k, fixed in fixed_values(v.lobes).items():
             switched = values.get(k, PARAMS[k].default)
+            if k == "transmission_weight" and values.get("base_metalness") == 1.0:
+                continue  # a metal has no dielectric base to transmit
             if k in ("base_metalness", "transmission_weight", "geometry_opacity", "geometry_thin_walled") or k.endswith(
                 "_weight"
             ):

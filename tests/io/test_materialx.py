@@ -38,7 +38,7 @@ def one(folder, inputs, more="", extra=""):
 
 def test_the_names_are_the_specifications():
     """What files may hold is what the BSDF takes, and emission and frames."""
-    assert {*openpbr.COLOURS, *openpbr.NUMBERS, *openpbr.FLAGS} == set(PARAMS)
+    assert {*openpbr.COLOURS, *openpbr.NUMBERS, *openpbr.FLAGS, *openpbr.COMPONENTS} == set(PARAMS)
     assert set(openpbr.COLOURS) == {k for k, p in PARAMS.items() if p.kind == "reflectance"}
     assert set(KNOWN) - set(PARAMS) == {*openpbr.EMISSION, *openpbr.FRAMES}
 

@@ -96,7 +96,7 @@ CASES = [
     (put("materials.0.values.reflectance", NAN), "is nan"),
     (put("materials.0.values.reflectance.kind", "blue"), "spectrum kind 'blue'"),
     (put("materials.1.values.reflectance.pixels", np.ones((2, 2))), "pixels have shape (2, 2)"),
-    (put("materials.1.values.reflectance.pixels", np.full((2, 2, 1), NAN)), "pixels are negative or not finite"),
+    (put("materials.1.values.reflectance.pixels", np.full((2, 2, 1), NAN)), "pixels are not finite"),
     (put("materials.1.values.reflectance.filter", "cubic"), "filter 'cubic'"),
     (put("materials.1.values.reflectance.wrap", "clip"), "wrap 'clip'"),
     (put("materials.1.values.reflectance.to_uv", np.eye(4)), "to_uv"),

@@ -6,10 +6,11 @@ import numpy as np
 
 from ...scene import Material, Spectrum, constant
 from ...spectral import glass, metals
+from ..openpbr import FrameMap, frame_values
 from ..suggest import nearest
 from . import openpbr
 from .props import Props
-from .textures import reflectance, scalar, value
+from .textures import bitmap, reflectance, scalar, value
 from .xml import Node
 
 OPAQUE = ("diffuse", "conductor", "roughconductor", *openpbr.MAPPED)
@@ -23,20 +24,61 @@ def material(node: Node, context, id: str) -> Material:
         if inner is None:
             raise node.error("holds no <bsdf>", "put one inside")
         props.finish()
-        if inner.type not in OPAQUE:
+        if _innermost(inner).type not in OPAQUE:
             raise inner.error("lets light through, so it cannot be two-sided", "use it without the twosided element")
         result = material(inner, context, id)
         if result.values.get("transmission_weight", 0.0) != 0.0:
             raise inner.error("lets light through, so it cannot be two-sided", "use it without the twosided element")
         result.two_sided = result.kind != "openpbr"  # which has no dark side
         return result
+    if node.type in ("normalmap", "bumpmap"):
+        return _mapped(props, context, id)
     plugin = BSDFS.get(node.type)
     if plugin is None:
-        raise node.error(f"unknown bsdf {node.type!r}", nearest(node.type, [*BSDFS, "twosided"]))
+        raise node.error(f"unknown bsdf {node.type!r}", nearest(node.type, [*BSDFS, "twosided", "normalmap"]))
     values = plugin(props)
     props.finish()
     kind = "openpbr" if node.type in openpbr.MAPPED else node.type
     return Material(id, kind, {k: v for k, v in values.items() if v is not None})
+
+
+def _innermost(node: Node) -> Node:
+    """The bsdf inside a normal or bump map."""
+    while node.type in ("normalmap", "bumpmap"):
+        inside = [c for c in node.children if c.tag == "bsdf"]
+        if not inside:
+            break
+        node = inside[0]
+    return node
+
+
+def _mapped(props: Props, context, id: str) -> Material:
+    """normalmap: the components of a normal, where the bsdf inside is OpenPBR here or plain diffuse."""
+    node, inner = props.node, props.one("bsdf")
+    if inner is None:
+        raise node.error("holds no <bsdf>", "put one inside")
+    result = material(inner, context, id)
+    if result.kind == "diffuse":  # the same surface, as OpenPBR
+        reflectance_ = result.values.get("reflectance", constant(0.5))
+        result = Material(id, "openpbr", {"base_color": reflectance_, "specular_weight": 0.0})
+    name = "normalmap" if node.type == "normalmap" else next(iter(props.named.keys() - {"scale"}), "")
+    texture = props.take(name, "texture") or props.one("texture")
+    if texture is None:
+        raise node.error("holds no <texture>", f'put the map inside, as <texture name="{node.type}" ...>')
+    props.float("scale", 1.0)
+    props.finish()
+    if node.type == "bumpmap":
+        context.scene.notes.append(f"{node.where}: bumpmap is dropped; bake it to a normal map")
+    elif result.kind != "openpbr":
+        context.scene.notes.append(f"{node.where}: normalmap is dropped; {result.kind} has none, principled does")
+    else:
+        image = bitmap(texture, context)
+        if not image.raw:
+            context.scene.notes.append(f"{node.where}: the normal map's texture lacks raw=true and is read as a colour")
+        if image.pixels.shape[2] != 3:
+            raise texture.error("a normal map has three channels", "give an RGB image")
+        result.values |= frame_values("geometry_normal", FrameMap(image.texture))
+    return result
 
 
 def _diffuse(props: Props) -> dict:

@@ -7,6 +7,7 @@ graph folds away here, and takes its lobe with it.
 from __future__ import annotations
 
 from irys_ti.graph import clamp, select, spectrum, vec3
+from irys_ti.kernels.bsdf import openpbr_frame as frames
 from irys_ti.kernels.bsdf import openpbr_fresnel as fresnel
 from irys_ti.kernels.bsdf import openpbr_sampling as sampling
 from irys_ti.kernels.bsdf.interface import upward
@@ -39,22 +40,38 @@ def eval(p, wi, wo):
 
 def eval_one(p, wi, wo):
     """The value; at one wavelength where p's spectra and p.lambdas are scalars."""
-    return p.geometry_opacity * value(Surface(p, wi), upward(wo, wi.z))
+    return p.geometry_opacity * _framed(p, wi, wo, value)
 
 
 def pdf(p, wi, wo):
-    density = sampling.pdf(Surface(p, wi), upward(wo, wi.z))
+    density = _framed(p, wi, wo, sampling.pdf)
     return density if _solid(p) else (1.0 - _chance_to_pass(p)) * density
 
 
 def sample(p, wi, u):
     if _solid(p):
-        return Sample(upward(sampling.sample(Surface(p, wi), u), wi.z))
+        return Sample(_sampled(p, wi, u))
     chance = _chance_to_pass(p)
     passes = u.z < chance
     rest = clamp((u.z - chance) / (1.0 - chance), 0.0, 1.0)
-    wo = upward(sampling.sample(Surface(p, wi), vec3(u.x, u.y, rest)), wi.z)
-    return Sample(select(passes, -wi, wo), passes)
+    return Sample(select(passes, -wi, _sampled(p, wi, vec3(u.x, u.y, rest))), passes)
+
+
+def _framed(p, wi, wo, of):
+    """``of`` a pair of directions, in the frame that a normal map or a tangent turns."""
+    if not frames.turned(p):
+        return of(Surface(p, wi), upward(wo, wi.z))
+    f = frames.frame(p, wi)
+    wi, seen = frames.into(f, wi), frames.same_side(f, wo)
+    return select(seen, of(Surface(p, wi), upward(frames.into(f, wo), wi.z)), 0.0)
+
+
+def _sampled(p, wi, u):
+    if not frames.turned(p):
+        return upward(sampling.sample(Surface(p, wi), u), wi.z)
+    f = frames.frame(p, wi)
+    inner = frames.into(f, wi)
+    return frames.back(f, upward(sampling.sample(Surface(p, inner), u), inner.z))
 
 
 def eval_delta(p, wi, wo):

@@ -1,14 +1,15 @@
 """OpenPBR Surface 1.1: the parameters, by the specification's names, ranges and defaults.
 
 Where the specification's range is open or has no end, the closed one here is wide enough for every use:
-``NORM`` holds the range that it calls typically useful. Colours are spectra here. Left out, because they belong
-to other parts: ``emission_luminance`` and ``emission_color`` (an area light), ``geometry_normal``,
-``geometry_tangent`` and their coat versions (the shading frame).
+``NORM`` holds the range that it calls typically useful. Colours are spectra here. ``emission_luminance`` and
+``emission_color`` belong to another part, an area light; ``geometry_normal`` and ``geometry_tangent`` come by their
+components (``openpbr_frame``); a normal and a tangent of the coat's own are left out.
 """
 
 from __future__ import annotations
 
 from irys_ti.graph import Param
+from irys_ti.kernels.bsdf.openpbr_frame import FRAME
 
 VOLUME = "belongs to the medium inside; the surface alone renders without it"
 
@@ -70,6 +71,7 @@ PARAMS = {
     "thin_film_ior": _ior(1.4, "index of refraction of the film"),
     "geometry_opacity": _weight(1.0, "presence of the surface; the rest of the light goes straight through"),
     "geometry_thin_walled": Param("flag", 0.0, 0.0, 1.0, doc="1: a sheet without an inside"),
+    **FRAME,
 }  # fmt: skip
 
 # Ranges in which the specification expects values, where they are narrower than PARAMS.
@@ -82,4 +84,8 @@ NORM = {
     "coat_ior": (1.0, 3.0),
     "thin_film_thickness": (0.0, 1.0),
     "thin_film_ior": (1.0, 3.0),
+    "geometry_normal_x": (-0.6, 0.6),
+    "geometry_normal_y": (-0.6, 0.6),
+    "geometry_normal_z": (0.5, 1.0),
+    "geometry_tangent_x": (0.1, 1.0),
 }

@@ -29,6 +29,8 @@ SWITCHES = {
     "fuzz": ("fuzz_weight", 0.0, ("fuzz_color", "fuzz_roughness")),
     "thin_film": ("thin_film_weight", 0.0, ("thin_film_thickness", "thin_film_ior")),
     "opacity": ("geometry_opacity", 1.0, ()),
+    "normal": ("geometry_normal_x", 0.0, ("geometry_normal_y", "geometry_normal_z")),
+    "tangent": ("geometry_tangent_y", 0.0, ("geometry_tangent_x",)),
 }  # fmt: skip
 TRANSLUCENT = (
     "transmission_color", "transmission_depth", "transmission_scatter", "transmission_scatter_anisotropy",
@@ -55,6 +57,8 @@ def lobes_of(values: dict, wanted=()) -> frozenset:
         return not fixed(name, off) or any(k in wanted for k in own)
 
     lobes = {k for k, switch in SWITCHES.items() if used(*switch)}
+    if not fixed("geometry_normal_y", 0.0):
+        lobes.add("normal")
     metal_only = fixed("base_metalness", 1.0)
     if not fixed("base_metalness", 0.0):
         lobes.add("metal")
