@@ -91,10 +91,12 @@ def derivative_images(scene: it.Scene, numbers, variance: np.ndarray, spp: int, 
     return halves
 
 
-def information(halves: list[np.ndarray], least: float = 0.02) -> np.ndarray:
+def information(halves: list[np.ndarray], least: float = 0.002) -> np.ndarray:
     """J' S^-1 J, free of the power of J's own noise: from the product of the halves, kept positive."""
     crossed = halves[0].T @ halves[1]
-    scale = np.sqrt(np.diag(sum(h.T @ h for h in halves)) / 2)
+    # Where noise leaves no power at all, a thousandth of what the halves seem to have.
+    power = np.maximum(np.diag(crossed), 1e-3 * np.diag(halves[0].T @ halves[0] + halves[1].T @ halves[1]))
+    scale = np.sqrt(np.maximum(power, 1e-12 * power.max()))
     values, vectors = np.linalg.eigh((crossed + crossed.T) / 2 / np.outer(scale, scale))
     return (vectors * np.maximum(values, least)) @ vectors.T * np.outer(scale, scale)
 
@@ -187,7 +189,7 @@ def match(name: str, values: dict, params: list[str], args, size: int, steps: in
     )  # fmt: skip
     numbers = numbers_of(scene, paths)
     labels = [p.removeprefix(f"{ID}.") + (f"[{'rgb'[i]}]" if it.parameters(scene)[p].size == 3 else "") for p, i in numbers]
-    newton_steps, newton_spp = (2, 16) if args.quick else (5, 24)
+    newton_steps, newton_spp = (2, 16) if args.quick else (5, 16)
     # A range other than 0 to 1 is left to the fit by gradients.
     unit = [n for n in numbers if 0.0 <= it.parameters(scene).slot(n[0]).param.low and it.parameters(scene).slot(n[0]).param.high <= 1.0]
     halves = refine(scene, target, variance, unit, newton_steps, newton_spp, 7919 * args.seed) if unit else []
@@ -212,9 +214,9 @@ def main(argv=None) -> list:
     parser.add_argument("--material", action="append", default=[], metavar="NAME|FILE.mtlx", help="one of: " + ", ".join(MATERIALS))
     parser.add_argument("--params", metavar="NAME,NAME", help=f"OpenPBR parameters to fit (default {FOUR})")
     parser.add_argument("--size", type=int, help="pixels of the picture's side (default 128)")
-    parser.add_argument("--steps", type=int, help="steps of the fit by gradients (default 40)")
+    parser.add_argument("--steps", type=int, help="steps of the fit by gradients (default 24)")
     args = parser.parse_args(argv)
-    size, steps, spp = (24, 20, 4) if args.quick else (128, 40, 6)
+    size, steps, spp = (24, 20, 4) if args.quick else (128, 24, 4)
     args.out.mkdir(parents=True, exist_ok=True)
     params = args.params or ("base_color,specular_roughness" if args.quick else FOUR)
     params = [p.strip() for p in params.split(",") if p.strip()]

@@ -104,7 +104,7 @@ def forward(scene: Scene, tangents: dict, spp: int = 64, seed: int = 2, *, progr
     device = compiled(scene)
     device.set_channels(response())
     slots = check_paths(device, list(tangents))
-    device.want(list(tangents))
+    device.want(list(tangents))  # a lobe of weight 0, or a factor of 0, must be there to have a derivative
     pool = np.zeros(device.mirror_reals.size)
     for slot in slots:
         if not isinstance(slot, Slot):

@@ -201,6 +201,17 @@ def test_a_parameter_without_effect_in_its_material_declines(thin, f32):
         assert it.backward(scene, np.ones((32, 32, 3)), 8, params=[path])[path] != 0.0
 
 
+@pytest.mark.parametrize("name", ["coat_weight", "base_metalness"])
+def test_a_lobe_of_weight_0_has_its_derivative_in_both_modes(name, f32):
+    """The version of OpenPBR that is compiled has the lobes that a derivative asks for, used or not."""
+    scene, path = gold_ball(16), f"metal.{name}"
+    scene.materials[1] = it.Material("metal", "openpbr", {"specular_roughness": 0.5})
+    u = smooth_weight(16)
+    it.render(scene, 1)  # without that lobe
+    forward = float((it.forward(scene, {path: 1.0}, 16, 5) * u).sum())
+    assert forward != 0.0 and forward == pytest.approx(float(it.backward(scene, u, 16, 5, [path])[path]), rel=1e-3)
+
+
 def test_an_option_has_no_gradient_and_says_so(f32):
     with pytest.raises(it.MissingGradientError, match="metal.separable"):
         it.backward(gold_ball(), np.ones((32, 32, 3)), 1, params=["metal.separable"])

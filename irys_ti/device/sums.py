@@ -12,13 +12,31 @@ def exact_totals(words: np.ndarray, n_replicas: int, n: int, groups: int) -> lis
 
     words: u32, (n_replicas, n, 6). The sums are carried in integers and rounded to f64 once, at the end.
     """
-    parts = words.reshape(groups, n_replicas // groups, n, WORDS).astype(np.uint64).sum(1)
-    return [signed(p[:, :3]) - signed(p[:, 3:]) if _small(p) else wide(p) for p in parts]
+    parts = words.reshape(groups, n_replicas // groups, n, WORDS)
+    if parts.shape[1] == 1:
+        return [_of_one(np.ascontiguousarray(p[0])) for p in parts]
+    return [_of_many(p.astype(np.uint64).sum(0)) for p in parts]
 
 
-def _small(p: np.ndarray) -> bool:
-    """Whether both magnitudes fit 53 bits, so that f64 holds them and their difference exactly."""
-    return not p[:, 2].any() and not p[:, 5].any() and not (p[:, 1] >> 20).any() and not (p[:, 4] >> 20).any()
+def _of_one(p: np.ndarray) -> np.ndarray:
+    """Totals of one replica, as textures have: its words read in pairs, which takes a third of the time."""
+    pairs = p.view("<u8")  # low and middle; high and the negative's low; its middle and high
+    low = np.uint64(0xFFFFFFFF)
+    positive, negative = pairs[:, 0], (pairs[:, 1] >> np.uint64(32)) | (pairs[:, 2] << np.uint64(32))
+    high = (pairs[:, 1] & low) | (pairs[:, 2] >> np.uint64(32))
+    out = positive.astype(np.float64) - negative.astype(np.float64)
+    large = np.flatnonzero(high | (positive >> np.uint64(52)) | (negative >> np.uint64(52)))
+    out[large] = wide(p[large].astype(np.uint64))
+    return out
+
+
+def _of_many(p: np.ndarray) -> np.ndarray:
+    """Totals of summed words, (n, 6) u64."""
+    # Where both magnitudes fit 53 bits, f64 holds them and their difference exactly.
+    large = np.flatnonzero(p[:, 2] | p[:, 5] | (p[:, 1] >> np.uint64(20)) | (p[:, 4] >> np.uint64(20)))
+    out = signed(p[:, :3]) - signed(p[:, 3:])
+    out[large] = wide(p[large])
+    return out
 
 
 def signed(p: np.ndarray) -> np.ndarray:

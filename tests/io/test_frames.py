@@ -104,7 +104,7 @@ def floor(values):
     from irys_ti.scene.transform import look_at, translate
 
     scene = Scene(
-        camera=Camera(look_at([0, 0, 3], [0, 0, 0], [0, 1, 0]), fov=30, film=Film(4, 4, "box")),
+        camera=Camera(look_at([0, 0, 3], [0, 0, 0], [0, 1, 0]), fov=10, film=Film(4, 4, "box")),
         materials=[Material("m", "openpbr", {"specular_weight": 0.0, "base_color": 0.5, **values})],
         shapes=[rectangle(np.eye(4), id="floor", material="m")],
         lights=[Light("lamp", "point", {"intensity": 10.0}, translate(2, 1, 2))],
