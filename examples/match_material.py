@@ -136,9 +136,9 @@ def refine(scene: it.Scene, target: np.ndarray, variance: np.ndarray, numbers, s
 
 def assign(params, numbers, x: np.ndarray) -> None:
     """Give the scene these numbers."""
-    new = {path: params[path].copy() for path, _ in numbers}
+    new = {path: np.array(params[path]) for path, _ in numbers}
     for (path, i), value in zip(numbers, x):
-        new[path].reshape(-1)[i] = value
+        new[path].flat[i] = value
     for path, value in new.items():
         params[path] = value
 

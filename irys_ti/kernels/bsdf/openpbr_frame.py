@@ -13,6 +13,9 @@ from irys_ti.graph import Expr, Param, constant, cross, dot, maximum, normalize,
 
 # The turned normal keeps this cosine to wi: one that faced away would show the surface's inside.
 FACING = 0.02
+# Light nearer to the turned horizon is left out, a millionth of it: there the density falls to 0 and the derivative by the
+# normal does not, so that single deposits would outgrow all others.
+HORIZON = 1e-3
 
 
 def _component(default, doc):
@@ -56,4 +59,5 @@ def back(f: SimpleNamespace, v: Expr) -> Expr:
 
 def same_side(f: SimpleNamespace, w: Expr) -> Expr:
     """Whether both frames see w on the same side: what only one of them sees as reflected is left out."""
-    return w.z * dot(f.n, w) > 0.0
+    inner = dot(f.n, w)
+    return (w.z * inner > 0.0) & (inner * inner > HORIZON * HORIZON)
