@@ -19,6 +19,7 @@ MATERIAL = {
     "coat_roughness_anisotropy": 0.3, "coat_ior": 1.5, "coat_darkening": 0.6, "fuzz_weight": 0.3,
     "fuzz_color": rgb(0.6, 0.5, 0.8), "fuzz_roughness": 0.5, "thin_film_weight": 0.5, "thin_film_thickness": 0.4,
     "thin_film_ior": 1.4, "geometry_opacity": 0.8, "geometry_normal_x": 0.15, "geometry_normal_y": -0.1,
+    "geometry_normal_z": 0.9,
     "geometry_tangent_x": 0.8, "geometry_tangent_y": 0.4,
 }  # fmt: skip
 STEPS = {"specular_ior": 0.05, "coat_ior": 0.05, "thin_film_ior": 0.05, "transmission_dispersion_abbe_number": 4.0}
