@@ -66,3 +66,16 @@ def test_every_example_has_the_usual_arguments(path):
     command = [sys.executable, str(path), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=SECONDS, check=True)
     assert all(option in done.stdout for option in ("--arch", "--quick", "--out"))
+
+
+def test_bearing_plate(tmp_path, capsys):
+    errors = load("bearing_plate").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert abs(errors["bore_diameter"]) < 0.07 and abs(errors["thickness"]) < 0.04  # they start 0.1 and 0.08 away
+    assert np.hypot(errors["bore_x"], errors["bore_y"]) < 0.07  # 0.12
+    assert "truth 0.62000" in capsys.readouterr().out and {"edges.png", "comparison.png"} <= pictures(tmp_path)
+
+
+@pytest.mark.slow
+def test_robot_pose(tmp_path, data):
+    errors = load("robot_pose").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert max(abs(e) for e in errors.values()) < 1.0  # it starts 13 to 20 degrees away
