@@ -10,7 +10,7 @@ from irys_ti import runtime
 from irys_ti.kernels import layout
 from irys_ti.kernels.accumulate import FAULTS, WORDS
 from irys_ti.kernels.boundary.outline import deposit_outlines, sample_outlines
-from irys_ti.kernels.boundary.shadow import deposit_shadows
+from irys_ti.kernels.boundary.shadow import BOUNCED, DIRECT, TRACE, deposit_shadows
 from irys_ti.kernels.config import PRIMAL
 
 from .edges import EdgeTable, table_of
@@ -18,7 +18,7 @@ from .launch import MAX_LANES, Launcher, Tile, as_i32
 from .replay import HOT_WORDS, REPLICAS, check_faults
 from .sums import exact_totals
 
-TERMS = ("outlines", "shadows")
+TERMS = ("outlines", "shadows", "bounces")
 
 
 def terms_of(boundary) -> tuple[str, ...]:
@@ -57,7 +57,9 @@ class Boundary(Launcher):
             if "outlines" in self.terms:
                 self._outlines(index, d_film, acc, replicas)
             if "shadows" in self.terms:
-                self._shadows(index, d_film, acc, replicas)
+                self._shadows(index, d_film, acc, replicas, False)
+            if "bounces" in self.terms:
+                self._shadows(index, d_film, acc, replicas, True)
             words = acc.to_numpy()
             check_faults(words)
             out.append(exact_totals(words[FAULTS:], replicas, self.n, 1)[0] / self.device.units_of(self.n))
@@ -69,7 +71,7 @@ class Boundary(Launcher):
 
     def _seed(self, index: int, term: int) -> int:
         """A seed of its own for every set and term."""
-        return as_i32((self.seed & 0xFFFFFFFF) * 0x9E3779B1 + (2 * index + term) * 0x85EBCA77 + 0x27D4EB2F)
+        return as_i32((self.seed & 0xFFFFFFFF) * 0x9E3779B1 + (4 * index + term) * 0x85EBCA77 + 0x27D4EB2F)
 
     def _chunks(self):
         """(first, count) of launches."""
@@ -89,20 +91,24 @@ class Boundary(Launcher):
         config = device.config(PRIMAL, rays=True)
         for first, n in self._chunks():
             rays, points = self.borrow(2 * n * layout.RAY_STRIDE), self.borrow(n * layout.POINT_STRIDE)
-            samples = self.borrow(2 * n * self.channels)
+            samples = self.borrow(8 * n)
             sample_outlines(
                 device.reals, device.ints, *accel, self.records, table, rays, points, n_edges, first, n, seed, config
             )
             self.trace(PRIMAL, Tile(0, n, 0, 2), 0, 1, samples, rays=rays, seed=seed)
             deposit_outlines(
-                device.reals, device.ints, accel[2], self.records, table, points, samples, d_film, acc, n,
+                device.reals, device.ints, accel[2], self.records, table, points, samples, d_film, acc, n, seed,
                 1.0 / self.per_set, self.n, replicas, config,
             )  # fmt: skip
             self.give_back(rays, points, samples)
 
-    def _shadows(self, index: int, d_film, acc, replicas: int) -> None:
+    def _shadows(self, index: int, d_film, acc, replicas: int, bounced: bool) -> None:
+        """Shadow edges in the light of lights, or in that of surfaces, of which the path kernel tells."""
         device = self.device
-        if device.mirror_ints[layout.H_MAX_DEPTH] < 2 or not device.lights.lights or not len(self.edges.records):
+        depth = 3 if bounced else 2
+        if bounced and not device.movers.wanted:
+            return
+        if device.mirror_ints[layout.H_MAX_DEPTH] < depth or not device.lights.lights or not len(self.edges.records):
             return
         # Everything's edges throw shadows that move with the surface they fall on; those that move themselves count most.
         weights = self.edges.lengths()
@@ -110,11 +116,18 @@ class Boundary(Launcher):
         own = weights * moving
         if own.sum() > 0:
             weights = 0.5 * weights / weights.sum() + 0.5 * own / own.sum()
-        table, seed = runtime.array(table_of(weights)), self._seed(index, 1)
-        accel = device.geometry.accel.device()
-        config = replace(device.config(PRIMAL), riding=2 if device.lights.riding else 0)
+        table, seed = runtime.array(table_of(weights)), self._seed(index, 2 if bounced else 1)
+        accel, config = device.geometry.accel.device(), device.config(PRIMAL)
+        if device.lights.riding and not bounced:
+            config = replace(config, riding=2)
         for first, n in self._chunks():
-            deposit_shadows(
-                device.reals, device.ints, *accel, self.records, table, d_film, acc, len(weights), first, n, seed,
-                1.0 / self.per_set, self.n, replicas, config,
-            )  # fmt: skip
+            rays = self.borrow(n * layout.RAY_STRIDE if bounced else 1)
+            samples = self.borrow(4 * n if bounced else 1)
+            for phase in (TRACE, BOUNCED) if bounced else (DIRECT,):
+                deposit_shadows(
+                    device.reals, device.ints, *accel, self.records, table, d_film, acc, rays, samples, len(weights), first, n,
+                    seed, 1.0 / self.per_set, self.n, replicas, config, phase,
+                )  # fmt: skip
+                if phase == TRACE:
+                    self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples, rays=rays, seed=seed)
+            self.give_back(rays, samples)

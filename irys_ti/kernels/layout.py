@@ -74,7 +74,7 @@ MOVER_TRANSLATION, MOVER_ROTATION, MOVER_SCALE, MOVER_VERTICES, MOVER_CENTER, MO
 # translation, rotation, scale and centre. MOVER_REALS: offset in reals of its origin (3) and its units per 1.
 MOVER_UNIT, MOVER_DATA = 3, 4
 
-RAY_STRIDE = 6  # a given ray: origin and direction
+RAY_STRIDE = 7  # a given ray: origin, direction, and 1 where it starts at a surface, whose lights are counted elsewhere
 
 # --- one path's record, kept from the primal pass for the replay
 RECORD_TOTAL, RECORD_LOW = 0, 4  # radiance of the four wavelengths, a two-float sum

@@ -119,9 +119,9 @@ def trace_paths(
     channels, (lane, channel); of the tangent in FORWARD mode. record: kept from pass 0 for pass 1, RECORD_STRIDE
     numbers a path. signature: 4 words a path: hash of everything the path met, hash of its discrete decisions,
     for each pass. mask: paths to leave out, where use_mask is set. d_film: derivative of the loss by each pixel's
-    channels, times d_scale. tangents: of the parameters in FORWARD mode; with config.rays origin and direction of
-    each path's first ray, RAY_STRIDE numbers each. acc: accumulators (kernels/accumulate.py). replay_seed: the seed of pass 1; other than
-    ``seed`` only to show that replay then fails.
+    channels, times d_scale. tangents: of the parameters in FORWARD mode; with config.rays each path's first ray,
+    RAY_STRIDE numbers, and ``samples`` are then the radiances of its four wavelengths. acc: accumulators
+    (kernels/accumulate.py). replay_seed: the seed of pass 1; other than ``seed`` only to show that replay then fails.
     """
     for lane in range(n_pixels * n_samples):
         literals.declare()
@@ -154,7 +154,7 @@ def trace_paths(
             replay = step == 1
 
             # --- the camera ray and its four wavelengths
-            key = rng.stream(ti.select(replay, replay_seed, seed), group, number)
+            key, start_depth = rng.stream(ti.select(replay, replay_seed, seed), group, number), 0
             if ti.static(config.rays):  # one sequence of points; both rays of a pair take the same
                 key, index = rng.stream(ti.select(replay, replay_seed, seed), 0, -1), pixel
             u_x, u_y = rng.sample_2d(key, index, rng.PAIR_FILM)
@@ -165,6 +165,7 @@ def trace_paths(
             if ti.static(config.rays):
                 for k in ti.static(range(3)):
                     o[k], d[k] = tangents[lane * RAY_STRIDE + k], tangents[lane * RAY_STRIDE + 3 + k]
+                start_depth = ti.cast(tangents[lane * RAY_STRIDE + 6], ti.i32)
 
             # --- the state of a path
             T = zero4 + 1.0  # throughput: product of the factors that are not zero
@@ -172,7 +173,10 @@ def trace_paths(
             L, L_low = zero4, zero4  # radiance so far, a two-float sum
             d_L = zero4  # FORWARD: the derivative of L
             prev_pdf, prev_delta = 0.0, 1
-            depth, alive = 0, 1
+            depth, alive = start_depth, 1
+            if ti.static(config.rays):
+                if start_depth > 0:  # light that the first hit emits weighs nothing: as if a sampler never took it
+                    prev_pdf, prev_delta = 1e-18, 0
             W = 1.0  # true over sampled chance of the splats so far
             sig, decisions = fold_real(ti.u32(1), lambdas[0]), ti.u32(2)
             # The signature up to the last vertex that a light shone on. Nothing beyond it reaches the film: the
@@ -491,11 +495,15 @@ def trace_paths(
             if ti.static(config.mode == FORWARD):
                 out = d_L
             if ti.static(config.mode == PRIMAL) or (replay == ti.static(config.mode == FORWARD)):
-                for c in range(ints[H_CHANNELS]):
-                    value = 0.0
+                if ti.static(config.rays):
                     for k in range(4):
-                        value += out[k] * response(reals, ints, c, lambdas[k]) / (4.0 * pdf_lambda[k])
-                    samples[lane * ints[H_CHANNELS] + c] = value
+                        samples[4 * lane + k] = out[k]
+                else:
+                    for c in range(ints[H_CHANNELS]):
+                        value = 0.0
+                        for k in range(4):
+                            value += out[k] * response(reals, ints, c, lambdas[k]) / (4.0 * pdf_lambda[k])
+                        samples[lane * ints[H_CHANNELS] + c] = value
             if ti.static(config.mode != PRIMAL):
                 if not replay:
                     for k in range(4):

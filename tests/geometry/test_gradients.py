@@ -65,7 +65,7 @@ def ballroom(depth):
     return with_kinds(scene)
 
 
-@pytest.mark.parametrize("depth", [2, 4])
+@pytest.mark.parametrize("depth", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_inside_a_ball_everything_is_interior(depth, f64):
     """The first vertex slides along its ray, later ones ride; camera, centre and radius, at one and three bounces."""
     paths = ["ball.center", "ball.radius", "ball.scale", "camera.position", "camera.rotation", "camera.principal_point"]
@@ -164,6 +164,45 @@ def test_moving_receivers_lights_and_the_camera(f64):
 @pytest.mark.slow
 def test_a_ball_that_shines_moves(f64):
     compare(stage("glow", parts=["box"]), ["glow.center"], 0.02, 128, 256, 512, 6, precise=0.12)
+
+
+def bounce():
+    """A spot lights a wall, which lights the floor that the camera sees; a box and a ball between them are not seen."""
+    toward = look_at([0.5, 2.2, 0], [-1, 0.9, 0], [0, 1, 0])
+    beam = Light("beam", "spot", {"intensity": constant(20.0), "cutoff_angle": 30.0, "beam_width": 25.0}, toward)
+    return with_kinds(
+        Scene(
+            camera=camera([0.6, 1.6, 0.01], [0.6, 0, 0], 40, PIXELS),
+            materials=[Material("grey", "diffuse", {"reflectance": constant(0.8)}), Material("black", "diffuse", {"reflectance": 0.0})],
+            shapes=[
+                rectangle(rotate([1, 0, 0], -90) @ scale(3), id="floor", material="grey"),
+                rectangle(translate(-1.0, 1.0, 0) @ rotate([0, 1, 0], 90), id="wall", material="grey"),
+                cube(translate(-0.2, 0.5, 0.0) @ rotate([0, 0, 1], 20) @ scale(0.05, 0.2, 0.3), id="box", material="black"),
+                Sphere(id="ball", material="black", center=np.array([-0.25, 0.2, 0.6]), radius=0.15),
+            ],
+            lights=[beam],
+            integrator=Integrator(3, 100),
+        )
+    )  # fmt: skip
+
+
+def test_shadows_in_the_light_of_a_wall(f64):
+    """Edges seen in one bounce: a line's and a sphere's; without that term there is nothing at all."""
+    scene, weight = bounce(), smooth_weight(PIXELS)
+    paths = {"box.translation": 1, "ball.radius": 0}
+    more = {"params": list(paths), "boundary_spp": 2048}
+    x = [it.backward(scene, weight, 1, seed, **more) for seed in range(8)]
+    for path, component in paths.items():
+        fd = sample(
+            lambda seed: moved(scene, path, component, 0.02, lambda s: float((weight * it.render(s, 1024, seed)).sum())),  # noqa: B023
+            range(6),
+        )
+        mean, error = mean_and_error(fd)
+        found = np.array([np.ravel(g[path])[component] for g in x])
+        assert mean_and_error(found)[1] < 0.08 * abs(mean)
+        assert_z(found, mean, np.hypot(error, 0.01 * mean))
+    direct = it.backward(scene, weight, 16, 1, list(paths), boundary=("outlines", "shadows"))
+    assert not any(np.abs(g).max() > 1e-9 for g in direct.values())
 
 
 def test_half_plane_shadow(f64):

@@ -7,7 +7,7 @@ sweeps, times what it uncovers (Li et al. 2018, "Differentiable Monte Carlo ray 
 from irys_ti.graph import literals
 from irys_ti.kernels import rng
 from irys_ti.kernels.boundary.edge import choose_edge, edge_point
-from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, film_weight
+from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, loss_weight, ray_wavelengths
 from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
 from irys_ti.kernels.layout import (
@@ -17,7 +17,6 @@ from irys_ti.kernels.layout import (
     EDGE_SHAPE,
     EDGE_STRIDE,
     H_CAMERA,
-    H_CHANNELS,
     H_FILM,
     H_SPHERE,
     POINT_STRIDE,
@@ -106,12 +105,13 @@ def deposit_outlines(
     d_film: ti.types.ndarray(ndim=1),
     acc: ti.types.ndarray(ndim=1),
     n: int,
+    seed: int,
     d_scale: float,
     n_accumulators: int,
     n_replicas: int,
     config: ti.template(),
 ):
-    """Deposit the derivatives of n sampled points, from the radiance of their rays (samples, as the film has it)."""
+    """Deposit the derivatives of n sampled points, from the radiance of their rays (samples, four wavelengths each)."""
     for i in range(n):
         literals.declare()
         if points[i * POINT_STRIDE + 2] != 0.0:
@@ -123,11 +123,11 @@ def deposit_outlines(
             )
             u, inside = film_of(reals, ints, p)
             u_s = film_step(reals, ints, p, along)
-            n_channels = ints[H_CHANNELS]
+            lambdas, pdf_lambda = ray_wavelengths(reals, ints, seed, i)
             jump = 0.0
-            for c in range(n_channels):
-                right, left = samples[2 * i * n_channels + c], samples[(2 * i + 1) * n_channels + c]
-                jump += film_weight(ints, d_film, u, c) * (right - left)
+            for k in range(4):
+                right, left = samples[8 * i + k], samples[8 * i + 4 + k]
+                jump += loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k]) * (right - left)
             scale = jump * d_scale / (table[number + 1] - table[number])
             g_u = ti.Vector([-u_s[1], u_s[0]]) * scale
             g = film_adjoint(reals, ints, p, g_u)

@@ -11,6 +11,9 @@ where d surface moves with the surface's material. Every motion is thereby relat
 fixed: the camera ray, and the light's material point. (Zhang et al. 2020, "Path-space differentiable rendering",
 sample the same segments; this derivation is in docs/design/geometry_gradients.md.)
 
+Light that a surface scatters throws shadows in the same way: there y is a point of that surface, met by a ray from the
+edge in any direction, and the path kernel tells what light comes from it, but for what it emits itself.
+
 A line is drawn in one of two ways: the edge and a point of a light, or the edge and a point of the film. The density of
 the second, over the light's points, is that of the film times the size of the map from the light to the film, so that
 both are weighed by the balance heuristic. Points, spots and distant lights have the first way alone, and so have the
@@ -18,9 +21,10 @@ outlines of spheres.
 """
 
 from irys_ti.graph import literals
+from irys_ti.graph.lowering import sincos
 from irys_ti.kernels import rng
 from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_sphere, vertex
-from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, film_weight
+from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, loss_weight, ray_wavelengths
 from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
 from irys_ti.kernels.emitter import (
@@ -41,7 +45,6 @@ from irys_ti.kernels.layout import (
     EDGE_PRIM,
     EDGE_SHAPE,
     EDGE_STRIDE,
-    H_CHANNELS,
     H_ENTRIES,
     H_ENVIRONMENT,
     H_FILM,
@@ -62,6 +65,7 @@ from irys_ti.kernels.layout import (
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
     MAX_FACES,
+    RAY_STRIDE,
     SHAPE_LIGHT,
     SHAPE_MATERIAL,
     SHAPE_STRIDE,
@@ -73,11 +77,18 @@ from irys_ti.kernels.motion import camera_axis, deposit_point, no_vector, standi
 from irys_ti.kernels.riding import deposit_turn, riders, riding_light
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows
 from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
-from irys_ti.kernels.wavelength import response, sample_wavelengths
+from irys_ti.kernels.wavelength import sample_wavelengths
 from irys_ti.runtime import ti
 
 SHORT = 1.0 - 2.0**-10  # how much of the way to light and camera must be free
 PAIR_EDGE, PAIR_LIGHT, PAIR_CHOICE = 0, 1, 2
+DIRECT, TRACE, BOUNCED = range(3)
+
+
+@ti.func
+def radius_of(reals: ti.template(), ints: ti.template()):
+    """Radius of the scene's bounding sphere."""
+    return reals[ints[H_SPHERE] + 3]
 
 
 @ti.func
@@ -153,6 +164,8 @@ def deposit_shadows(
     table: ti.types.ndarray(ndim=1),
     d_film: ti.types.ndarray(ndim=1),
     acc: ti.types.ndarray(ndim=1),
+    rays: ti.types.ndarray(ndim=1),
+    samples: ti.types.ndarray(ndim=1),
     n_edges: int,
     first: int,
     n: int,
@@ -161,8 +174,13 @@ def deposit_shadows(
     n_accumulators: int,
     n_replicas: int,
     config: ti.template(),
+    phase: ti.template(),
 ):
-    """Sample n shadow edges from number ``first`` on, and deposit what their motion does to the image."""
+    """Sample n shadow edges from number ``first`` on, and deposit what their motion does to the image.
+
+    phase: DIRECT, light from lights themselves; BOUNCED, light from surfaces: first TRACE writes the rays that bring it,
+    then BOUNCED reads their radiances (samples, four wavelengths each) and deposits.
+    """
     for i in range(n):
         literals.declare()
         stack = ti.Vector.zero(ti.i32, stack_sizes(config.width)[0])
@@ -174,21 +192,36 @@ def deposit_shadows(
         u_edge, u_lambda = rng.sample_2d(key, index, PAIR_EDGE)
         u_x, u_y = rng.sample_2d(key, index, PAIR_LIGHT)
         u_choice, u_way = rng.sample_2d(key, index, PAIR_CHOICE)
+        lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
+        if ti.static(phase == TRACE):
+            for k in range(RAY_STRIDE):  # nothing to trace: a ray that starts beyond the scene, and leads away
+                rays[i * RAY_STRIDE + k] = ti.select(k < 3, 1e6 * radius_of(reals, ints), 0.5)
+        if ti.static(phase == BOUNCED):
+            lambdas, pdf_lambda = ray_wavelengths(reals, ints, seed, i)
         number, chance, place = choose_edge(table, n_edges, u_edge)
         edge = number * EDGE_STRIDE
         radius = reals[ints[H_SPHERE] + 3]
 
         # --- what is drawn besides the edge: a point of a light, or one of the film
         ball_edge = is_sphere(edges, number)
-        from_film = ti.select(u_way < 0.5 and ints[H_RANDOM_LIGHTS] != 0 and not ball_edge, 1, 0)
-        ref = no_vector()
+        two_ways = (ints[H_RANDOM_LIGHTS] != 0 or ti.static(phase != DIRECT)) and not ball_edge
+        from_film = ti.select(u_way < 0.5 and two_ways, 1, 0)
+        ref, uv_ = no_vector(), ti.Vector([0.0, 0.0])
         if ball_edge:
             ref, r = ball(reals, ints, blocks, edges, edge, instances)
         else:
             ref, along_, out_ = edge_point(reals, ints, blocks, edges, number, place, ref, 1, instances)
-        i_light, light_prim, finite, y, light_n, pdf, light_uv, small = light_point(
-            reals, ints, ref, ti.Vector([u_x, u_y]), u_choice, config
-        )
+        i_light, light_prim, finite, y, light_n, pdf, light_uv, small = 0, -1, 0, ref, ref, 0.0, uv_, 0
+        light_at, light_inst = 0, -1  # the shape that the light, or the surface that it comes from, is
+        if ti.static(phase == DIRECT):
+            i_light, light_prim, finite, y, light_n, pdf, light_uv, small = light_point(
+                reals, ints, ref, ti.Vector([u_x, u_y]), u_choice, config
+            )
+        else:  # any direction
+            height = 1.0 - 2.0 * u_x
+            ring = ti.sqrt(ti.max(0.0, 1.0 - height * height))
+            sine, cosine = sincos(6.283185307179586 * u_y)
+            y, pdf = ti.Vector([ring * cosine, ring * sine, height]), 0.07957747154594767
         e, along, out = edge_point(reals, ints, blocks, edges, number, place, y, finite, instances)
         size = ti.max(ti.max(ti.abs(e[0]), ti.abs(e[1])), ti.abs(e[2])) + 2.0**-6 * radius
         good = chance > 0.0 and along.norm_sqr() > 0.0 and ints[H_MAX_DEPTH] >= 2
@@ -231,7 +264,7 @@ def deposit_shadows(
                     ray_o, ray_d = start - w * (EPSILON * size), -w
                     reach = ti.select(finite != 0, near * SHORT, 4.0 * radius)
             if good:
-                any_hit = ti.select(ray == 0, 1, ti.select(ray == 2, 1, 0))
+                any_hit = ti.select(ray == 2 or (ray == 0 and ti.static(phase == DIRECT)), 1, 0)
                 if from_film == 1:
                     any_hit = ti.select(ray == 1, 1, 0)
                 t, prim, bu, bv, inst = intersect(
@@ -248,7 +281,17 @@ def deposit_shadows(
                         x, ng, ns, uv, dp_du = surface_at(reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config)
                         x_prim, x_inst = prim, inst
                         good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0
-                if from_film == 1 and ray == 2:  # the light
+                if ti.static(phase != DIRECT):
+                    if ray == 2 * from_film:  # the surface that the light comes from
+                        good = prim >= 0
+                        if prim >= 0:
+                            light_at, finite, light_prim, light_inst = (
+                                ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE, 1, prim, inst,
+                            )  # fmt: skip
+                            y, light_n, ns_b, uv_b, dp_du_b = surface_at(
+                                reals, ints, blocks, light_at, prim, inst, ray_o, ray_d, t, bu, bv, config
+                            )
+                elif from_film == 1 and ray == 2:  # the light
                     i_light, finite = ints[H_ENVIRONMENT], 0
                     y, small = ray_d, 0
                     if prim >= 0:
@@ -281,7 +324,6 @@ def deposit_shadows(
 
         if good:
             # --- the light that comes this way where nothing is in between
-            lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
             eye = (camera_axis(reals, ints, 3) - x).normalized()
             s = tangent(ns, dp_du)
             b = ns.cross(s)
@@ -292,11 +334,7 @@ def deposit_shadows(
                 reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas, uv, rows, config, False
             )
             f, pdf_f = eval_bsdf(ints[material + MATERIAL_KIND], rows, wi, wo, 0, lambdas, config)
-            light = light_record(ints, i_light)
-            lookup_rows(
-                reals, reals, ints, ints[light + LIGHT_VALUES], ints[light + LIGHT_N], lambdas, light_uv, light_rows, config, False
-            )
-            Le = emitted(reals, ints, light, light_rows, to_light_frame(reals, ints, i_light, -w), lambdas, config)
+            Le = ti.Vector([0.0, 0.0, 0.0, 0.0])
             tau, factor = 1.0, 1.0
             if finite != 0:
                 whole = (x - y).norm()
@@ -304,28 +342,44 @@ def deposit_shadows(
                 factor /= whole * whole
                 if small == 0:
                     factor *= light_n.dot(w)
+            light = light_record(ints, ti.max(i_light, 0))
             value, riding = 0.0, 0.0  # riding: of the light that moves with a parameter of its own
             Le_riding = ti.Vector([0.0, 0.0, 0.0, 0.0])
-            if ti.static(len(riders(config)) > 0):
+            if ti.static(phase == DIRECT):
+                light_at = ints[light + LIGHT_SHAPE]
+                lookup_rows(
+                    reals, reals, ints, ints[light + LIGHT_VALUES], ints[light + LIGHT_N], lambdas, light_uv, light_rows, config,
+                    False,
+                )  # fmt: skip
                 towards = to_light_frame(reals, ints, i_light, -w)
-                Le_riding = riding_light(reals, ints, light, light_rows, towards, lambdas, config)
-            for k in range(4):
-                weight = 0.0
-                for c in range(ints[H_CHANNELS]):
-                    weight += film_weight(ints, d_film, u, c) * response(reals, ints, c, lambdas[k])
-                value += f[k] * Le[k] * weight / (4.0 * pdf_lambda[k])
+                Le = emitted(reals, ints, light, light_rows, towards, lambdas, config)
                 if ti.static(len(riders(config)) > 0):
-                    riding += f[k] * Le_riding[k] * weight / (4.0 * pdf_lambda[k])
+                    Le_riding = riding_light(reals, ints, light, light_rows, towards, lambdas, config)
+            else:
+                factor = 1.0 / (tau * tau)  # over solid angle at the edge
+            if ti.static(phase == TRACE):
+                at_ray = i * RAY_STRIDE
+                for k in ti.static(range(3)):
+                    rays[at_ray + k], rays[at_ray + 3 + k] = start[k] - w[k] * (EPSILON * size), -w[k]
+                rays[at_ray + 6] = 1.0
+            if ti.static(phase == BOUNCED):
+                for k in range(4):
+                    Le[k] = samples[4 * i + k]
+            for k in range(4):
+                weight = loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
+                value += f[k] * Le[k] * weight
+                if ti.static(len(riders(config)) > 0):
+                    riding += f[k] * Le_riding[k] * weight
 
             # --- how the shadow's image moves
             along_w = ng.dot(w)
-            if value != 0.0 and along_w != 0.0:
+            if value != 0.0 and along_w != 0.0 and ti.static(phase != TRACE):
                 # --- the density of having drawn this line in either way
                 density = pdf
-                if ints[H_RANDOM_LIGHTS] != 0 and not ball_edge:
+                if two_ways:
                     side = light_n
                     spread = 1.0 - tau
-                    if finite == 0:
+                    if finite == 0 or ti.static(phase != DIRECT):
                         side, spread = w, (x - e).norm()
                     t1 = tangent(side, along)
                     t2 = side.cross(t1)
@@ -354,7 +408,7 @@ def deposit_shadows(
                             at_shape, at_prim, at_inst = shape, x_prim, x_inst
                             at, n_at, g = x, ng, ng * (w.dot(g_x) / along_w)
                         if which == 2:
-                            at_shape, at_prim, at_inst = ints[light + LIGHT_SHAPE], light_prim, -1
+                            at_shape, at_prim, at_inst = light_at, light_prim, light_inst
                             at, n_at, g = y, light_n, (1.0 - tau) * g_free
                         deposit_point(reals, ints, acc, replica, at_shape, at_prim, at_inst, at, n_at, g, config)
                 if ti.static(len(riders(config)) > 0):

@@ -1,5 +1,6 @@
 """The film as a function of points in space: projection, its adjoint, and the loss's weight of a film point."""
 
+from irys_ti.kernels import rng
 from irys_ti.kernels.layout import (
     CAMERA_ASPECT,
     CAMERA_NEAR,
@@ -16,6 +17,7 @@ from irys_ti.kernels.layout import (
     MOVER_WANTED,
 )
 from irys_ti.kernels.motion import ROWS, add_rows, camera_axis, camera_mover, set_row
+from irys_ti.kernels.wavelength import response, sample_wavelengths
 from irys_ti.runtime import ti
 
 
@@ -94,6 +96,22 @@ def deposit_camera(reals: ti.template(), ints: ti.template(), acc: ti.template()
         values[2, 0] = 0.5 * (g_u[0] * w * q[0] + g_u[1] * h * q[1] / reals[c + CAMERA_ASPECT]) / (q[2] * t * t)
         values[3, 0], values[3, 1] = w * g_u[0], h * g_u[1]
         add_rows(reals, ints, acc, mover, replica, values, at)
+
+
+@ti.func
+def ray_wavelengths(reals: ti.template(), ints: ti.template(), seed, index):
+    """The four wavelengths that the path kernel takes for given ray pair number ``index``, and their densities."""
+    u_lambda, unused = rng.sample_2d(rng.stream(seed, 0, -1), index, rng.PAIR_WAVELENGTH)
+    return sample_wavelengths(reals, ints, u_lambda)
+
+
+@ti.func
+def loss_weight(reals: ti.template(), ints: ti.template(), d_film: ti.template(), u, lam, pdf_lam):
+    """Derivative of the loss by radiance at a film point and wavelength, of which four are drawn."""
+    out = 0.0
+    for c in range(ints[H_CHANNELS]):
+        out += film_weight(ints, d_film, u, c) * response(reals, ints, c, lam)
+    return out / (4.0 * pdf_lam)
 
 
 @ti.func
