@@ -176,6 +176,7 @@ def gradient(
     n = device.want(paths)  # before the primal pass: it decides which zero factors a path survives
     halves = [Replay(device, spp, seed, n_accumulators=n) for seed in seeds]
     images = [half.radiance() for half in halves]
+    share_baselines(halves)
     value = loss.value(*images)
     # Half B is replayed against half A's derivative and the other way round.
     d_images = [check_image(scene, loss.derivative(image), "the loss's d_image") for image in images]
@@ -186,6 +187,14 @@ def gradient(
         found += add_boundary(device, groups, d_image, boundary_spp or spp, half.seed, n, boundary)
         equal, traced = equal + half.equal, traced + half.traced
     return value, collect(device, paths, found, [spp, spp], (equal, traced))
+
+
+def share_baselines(halves: list[Replay]) -> None:
+    """Let every half's baseline be what all the pixel's other paths gave, of the other half too."""
+    if all(half.bands is not None for half in halves):
+        total = sum(half.bands.to_numpy() for half in halves)
+        for half in halves:
+            half.bands.from_numpy(total)
 
 
 def groups_of(spp: int) -> int:

@@ -75,7 +75,7 @@ from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
 from irys_ti.kernels.splat_light import baseline, splat_radiance
-from irys_ti.kernels.splat_walk import UNITS, walk_splats
+from irys_ti.kernels.splat_walk import NO_LIMIT, depth_limit, light_through, walk_splats
 from irys_ti.kernels.surface import offset_point, surface_at
 from irys_ti.kernels.wavelength import response, sample_wavelengths
 from irys_ti.runtime import ti
@@ -283,6 +283,7 @@ def trace_paths(
 
                 # --- the splats that the rays passed: light that is left, and chances that were not drawn as they are
                 if ti.static(config.splats != 0):
+                    limit = depth_limit(splat_key)
                     for ray in range(2):
                         wanted = lit
                         if ray == 0:
@@ -292,11 +293,12 @@ def trace_paths(
                             stop = ti.select(ray == 0, hit_t, reach)
                             passed, drift = walk_splats(
                                 reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, from_o, along,
-                                stop, ti.select(ray == 0, hit_prim, -1), hit_inst, 0.0, 0, config, False,
+                                stop, ti.select(ray == 0, hit_prim, -1), hit_inst,
+                                ti.select(ray == 0, NO_LIMIT, limit), 0.0, 0, config, False,
                             )  # fmt: skip
-                            sig = fold(sig, passed)
                             if ray == 1:
-                                light_factor[SAMPLED] *= ti.exp(ti.cast(passed, float) * (-1.0 / UNITS))
+                                sig = fold(sig, ti.min(passed, limit))
+                                light_factor[SAMPLED] *= light_through(passed, limit)
                             else:
                                 W *= ti.exp(drift)
                                 T *= ti.exp(drift)
@@ -453,7 +455,8 @@ def trace_paths(
                                     up = 1.0
                                 _, d_ln = walk_splats(
                                     reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, from_o,
-                                    along, stop, ti.select(ray == 0, hit_prim, -1), hit_inst, up, replica, config, True,
+                                    along, stop, ti.select(ray == 0, hit_prim, -1), hit_inst, NO_LIMIT, up, replica,
+                                    config, True,
                                 )  # fmt: skip
                                 if ti.static(config.mode == FORWARD):
                                     d_L += behind * d_ln

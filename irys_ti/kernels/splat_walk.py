@@ -37,10 +37,13 @@ from irys_ti.kernels.layout import (
     VALUE_META,
     VALUE_STRIDE,
 )
+from irys_ti.kernels.rng import mix, unit
 from irys_ti.runtime import ti
 
 UNITS = 2.0**22  # of optical depth
+CERTAIN = 3.0  # optical depth that shadow rays count in full
 MOST_UNITS = 1 << 30  # nothing passes a depth of 256
+NO_LIMIT = 1 << 30
 FAR = 1e15  # where rays end that meet nothing: unused boxes of the tree lie farther out
 
 # Numbers of a set's values, from SHAPE_SPLAT_VALUES on: the order of splats.PARAMS.
@@ -51,13 +54,13 @@ PLACE = {chance.POSITION: 0, chance.SCALE: 1, chance.ROTATION: 2, chance.OPACITY
 def walk_splats(
     reals: ti.template(), ints: ti.template(), acc: ti.template(), tangents: ti.template(), nodes: ti.template(),
     node_refs: ti.template(), blocks: ti.template(), block_prims: ti.template(), stack: ti.template(), o, d, end,
-    hit_prim, hit_inst, up, replica, config: ti.template(), deposit: ti.template(),
+    hit_prim, hit_inst, most, up, replica, config: ti.template(), deposit: ti.template(),
 ):  # fmt: skip
     """Meet every splat on o + t d, 0 < t < end; hit_prim, hit_inst: the one that the ray ended at, -1 for none.
 
-    Without ``deposit``: (units of the optical depth of the splats that were passed, units of ln of the true over the
-    sampled chance of all). With it: (0, the sum of derivatives along the tangents in FORWARD mode); in REVERSE mode
-    the derivatives of ln chance times ``up`` go to their accumulators.
+    Without ``deposit``: (units of the optical depth of the splats that were passed, ln of the true over the sampled
+    chance of all); the walk may end once there are more than ``most`` units. With it: (0, the sum of derivatives along
+    the tangents in FORWARD mode); in REVERSE mode the derivatives of ln chance times ``up`` go to their accumulators.
     """
     depth, result, drift = 0, 0.0, 0
     ray_o, ray_d = o, d
@@ -80,9 +83,12 @@ def walk_splats(
                 inv, axes, shear, origin = ray_constants(ray_o, ray_d)
                 ref = block_prims[INSTANCE_INTS * inst]
         if ref >= 0:
-            for k in range(ti.static(config.width)):
+            mask = 0
+            for k in range(ti.static(config.width)):  # without a branch, so that it becomes vector code
                 enter, leave = box_lane(nodes, ref * ti.static(NODE_REALS[config.width]), k, ray_o, inv, t_end, config.width)
-                if enter <= leave:
+                mask |= ti.select(enter <= leave, 1 << k, 0)
+            for k in range(ti.static(config.width)):
+                if (mask >> k) & 1:
                     stack[height] = node_refs[ref * ti.static(config.width) + k]
                     height += 1
         elif ~ref & INSTANCE == ti.static(kind_index("splats")):
@@ -109,6 +115,8 @@ def walk_splats(
                             tau = -log_through(ti.min(true * response, MOST))
                             units = ti.cast(ti.floor(tau * part * UNITS + 0.5), ti.i32)
                             depth = ti.min(depth + units, MOST_UNITS)
+                            if depth > most:  # nothing that follows can change the answer
+                                height, below = 0, -1
                             if true != sampled:
                                 drawn = -log_through(ti.min(sampled * response, MOST))
                                 x = (drawn - tau) * part
@@ -118,6 +126,23 @@ def walk_splats(
     if ti.static(not deposit):
         result = ti.cast(drift, float) * (16.0 / UNITS)
     return depth, result
+
+
+@ti.func
+def light_through(passed, limit):
+    """Transmittance of an optical depth in units; ``limit``: what ``depth_limit`` gave.
+
+    Roulette on the depth beyond CERTAIN: its chance to pass makes up for what is not counted.
+    """
+    counted = ti.min(ti.cast(passed, float) * (1.0 / UNITS), CERTAIN)
+    return ti.select(passed > limit, 0.0, ti.exp(-counted))
+
+
+@ti.func
+def depth_limit(key):
+    """The optical depth, in units, beyond which this ray counts as blocked."""
+    u = unit(mix(key ^ ti.u32(0x1B56C4E9)))
+    return ti.cast(ti.floor((CERTAIN - ti.log(1.0 - u)) * UNITS), ti.i32)
 
 
 @ti.func

@@ -36,7 +36,7 @@ STACK = {2: 64, 8: 128}
 
 # Primitives that a leaf may hold at most: a full vector of triangles on the CPU; a few where lanes run by.
 LEAF_TRIANGLES = {2: 4, 8: 8}
-LEAF_OTHERS = {2: 2, 8: 4}
+LEAF_OTHERS = {2: 2, 8: 2}
 
 
 def blocks_for_instances(n: int, width: int) -> int:

@@ -2,7 +2,6 @@
 
 from irys_ti.kernels.geometry import GEOMETRIES, stride
 from irys_ti.kernels.layout import H_PRIMS, H_SHAPES, SHAPE_FIRST_PRIM, SHAPE_REALS, SHAPE_STRIDE
-from irys_ti.kernels.rng import combine
 from irys_ti.runtime import ti
 
 from .lanes import ROBUST, closer
@@ -65,8 +64,7 @@ def hit_others(
                     at = ints[shape + SHAPE_REALS] + in_shape * ti.static(stride(module))
                     if ti.static(getattr(module, "STOCHASTIC", False)):
                         if key != ti.u32(0):
-                            copy = combine(ti.cast(this, ti.u32), ti.cast(inst + 1, ti.u32))
-                            this_t, this_u, this_v = module.intersect(reals, at, o, d, t * ROBUST, key, copy)
+                            this_t, this_u, this_v = module.intersect(reals, at, o, d, t * ROBUST, key, this, inst)
                     else:
                         this_t, this_u, this_v = module.intersect(reals, at, o, d, t * ROBUST)
             if this_t > 0.0 and closer(this_t, this, inst, t, prim, at_inst):

@@ -9,8 +9,8 @@ A kind is a module (or any object) with
 - ``surface_at(reals, ints, shape, prim, o, d, t, u, v) -> (p, ng, ns, uv, dp_du)``: what lies at a hit.
 - ``sample_area(reals, ints, shape, prim, ref, u) -> (p, n, uv, pdf_area)``: a point on primitive ``prim`` to
   light ``ref`` from, ``u`` two uniforms, uv as in ``surface_at``; ``pdf_area(reals, ints, shape, prim, ref, p, n)`` its density.
-- optional ``STOCHASTIC = True``: hits are chance; ``intersect`` also takes the ray's key and the primitive's number
-  (u32), and any-hit rays leave the kind out.
+- optional ``STOCHASTIC = True``: hits are chance; ``intersect`` also takes the ray's key and the numbers of
+  primitive and instance, and any-hit rays leave the kind out.
 - optional ``PARAMS``: arrays of a set that are parameters, one number or colour for each primitive.
 - ``bounds(arrays) -> (n, 6)``, lower then upper corner, and ``area(arrays) -> (n,)``, in NumPy.
 

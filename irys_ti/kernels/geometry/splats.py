@@ -92,14 +92,15 @@ def ray_key(key, index, bounce, derivative: ti.template()):
 
 
 @ti.func
-def intersect(reals: ti.template(), base, o, d, t_max, key, number):
-    """Where the free flight ends, t = -1 if beyond the splat. number: the primitive's, whatever the tree."""
+def intersect(reals: ti.template(), base, o, d, t_max, key, prim, inst):
+    """Where the free flight ends, t = -1 if beyond the splat. prim, inst: numbers that no tree changes."""
     response, t_star, half = crossing(reals, base, o, d)
     t = -1.0
     if response > 0.0 and t_star + half > 0.0 and t_star - half < t_max:
         field = ti.select((key & ti.u32(1)) != ti.u32(0), SAMPLED, OPACITY)
         alpha = ti.min(reals[base + field] * response, MOST)
-        u = unit(mix(key ^ mix(number + ti.u32(0x9E3779B9))))
+        copy = ti.cast(inst + 1, ti.u32) * ti.u32(0x85EBCA6B)
+        u = unit(mix(key ^ mix(ti.cast(prim, ti.u32) ^ copy)))
         if u < alpha:
             y = share(-t_star / half) + log_through(u) / log_through(alpha)
             if y < 1.0:
