@@ -50,14 +50,16 @@ def body_of(guitar: it.Splats) -> np.ndarray:
     return red & (guitar.position[:, 1] > 0.25) & (guitar.position[:, 1] < 1.9)
 
 
-def tint_by_gradient(scene, guitar, body, wanted: np.ndarray, steps: int, spp: int) -> np.ndarray:
-    """The tint (3,) that gives the body's pixels the wanted mean colour; Gauss-Newton on three numbers, a band each."""
+def tint_by_gradient(scene, guitar, body, hue: np.ndarray, steps: int, spp: int) -> np.ndarray:
+    """The tint (3,) that gives the body a hue at its brightness; Gauss-Newton on three numbers, a band each."""
     params, plain = it.parameters(scene), guitar.albedo.copy()
     black = np.where(body[:, None], 0.0, plain)
     lit = it.render(scene, 2 * spp, seed=99).astype(float)
     params["guitar.albedo"] = black
-    mask = (np.abs(lit - it.render(scene, 2 * spp, seed=99)).max(2) > 0.04)[:, :, None] / 1.0
-    tint = np.ones(3)
+    rest = it.render(scene, 2 * spp, seed=99).astype(float)
+    mask = (np.abs(lit - rest).max(2) > 0.03)[:, :, None] / 1.0
+    own, behind = (((x * mask).sum((0, 1)) / mask.sum()) for x in (lit - rest, rest))
+    wanted, tint = behind + own.mean() * hue, np.ones(3)
     for step in range(steps):
         params["guitar.albedo"] = np.where(body[:, None], np.clip(plain * tint, 0, 0.95), plain)
         image = it.render(scene, spp, seed=100 + step)
@@ -73,7 +75,7 @@ def tint_by_gradient(scene, guitar, body, wanted: np.ndarray, steps: int, spp: i
         tint = np.clip(tint - np.linalg.solve(jacobian + 1e-6 * np.eye(3), off), 0.02, 8.0)
     params["guitar.albedo"] = np.where(body[:, None], np.clip(plain * tint, 0, 0.95), plain)
     final = it.render(scene, 2 * spp, seed=300)
-    print(f"tint {np.round(tint, 3)}: mean colour {np.round((final * mask).sum((0, 1)) / mask.sum(), 4)}, wanted {wanted}")
+    print(f"tint {np.round(tint, 3)}: mean colour {np.round((final * mask).sum((0, 1)) / mask.sum(), 4)}, wanted {np.round(wanted, 4)}")
     return tint
 
 
@@ -100,7 +102,7 @@ def main(argv=None) -> dict:
     it.relight(guitar)
     guitar.phase = "diffuse"
     pictures.append(it.render(scene, spp))
-    tint = tint_by_gradient(scene, guitar, body_of(guitar), np.array([0.03, 0.06, 0.12]), steps, spp)
+    tint = tint_by_gradient(scene, guitar, body_of(guitar), np.array([0.4, 0.9, 1.5]), steps, spp)
     pictures.append(it.render(scene, spp))
     args.out.mkdir(parents=True, exist_ok=True)
     for name, picture in zip(("captured", "relit", "tinted"), pictures):

@@ -76,21 +76,45 @@ def seen_pixels(bush: it.Splats, camera: it.Camera) -> np.ndarray:
     return total
 
 
+class Recalled(it.L2):
+    """L2 whose derivative looks at an average of the last steps' pictures, for little noise at few samples.
+
+    The pictures of earlier steps have other seeds than the paths that are replayed, so nothing is correlated; they lag
+    by 1 / (1 - keep) steps, in which a slow fit moves little: ``keep`` grows as the steps shrink.
+    """
+
+    def __init__(self, target):
+        super().__init__(target)
+        self.keep, self.past, self.steps = 0.0, np.zeros_like(self.target), 0
+
+    def value(self, a, b):
+        self.weight = min(1 - 1 / (self.steps + 1), self.keep)
+        self.before = self.past
+        self.past = self.weight * self.past + (1 - self.weight) * 0.5 * (a + b)
+        self.steps += 1
+        return super().value(a, b)
+
+    def derivative(self, image):
+        return super().derivative(self.weight * self.before + (1 - self.weight) * image)
+
+
 def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.ndarray]:
     """Adam over all views together; the mean of the last third of its steps."""
-    adam, params = Adam(0.8, 0.95), it.parameters(scene)
+    adam, params = Adam(0.7, 0.95), it.parameters(scene)
     values = {p: params[p] for p in PATHS}
+    losses = [Recalled(picture) for picture in pictures]
     mean, kept = {p: np.zeros_like(x) for p, x in values.items()}, 0
     for step in range(steps):
         total, loss = dict.fromkeys(PATHS, 0.0), 0.0
-        for i, (camera, picture) in enumerate(zip(cameras, pictures)):
+        rate = 0.06 * 0.5 * (1 + np.cos(np.pi * step / steps)) + 0.003
+        for i, (camera, l2) in enumerate(zip(cameras, losses)):
             scene.camera = camera
+            l2.keep = float(np.clip(1 - rate / 0.04, 0, 0.9))
             seed = 2 * (step * len(cameras) + i)
-            value, grads = it.gradient(scene, it.L2(picture), spp, (seed, seed + 1), PATHS)
+            value, grads = it.gradient(scene, l2, spp, (seed, seed + 1), PATHS)
             loss += value
             for p in PATHS:
                 total[p] = total[p] + grads[p]
-        rate = 0.06 * 0.5 * (1 + np.cos(np.pi * step / steps)) + 0.003
         low, high = dict.fromkeys(PATHS, 0.005), dict.fromkeys(PATHS, 0.995)
         values = adam.step(values, total, dict.fromkeys(PATHS, rate), low, high)
         for p in PATHS:

@@ -79,3 +79,25 @@ def test_bearing_plate(tmp_path, capsys):
 def test_robot_pose(tmp_path, data):
     errors = load("robot_pose").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
     assert max(abs(e) for e in errors.values()) < 1.0  # it starts 13 to 20 degrees away
+
+
+def test_splat_autumn(tmp_path, capsys):
+    found = load("splat_autumn").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert found["visible"].sum() >= 35
+    assert np.median(found["colour"]) < 0.2 and np.median(found["opacity"]) < 0.1  # it starts 0.4 and 0.15 away
+    assert "not found:" in capsys.readouterr().out and pictures(tmp_path) == {"comparison.png"}
+
+
+def test_gold_and_bush(tmp_path):
+    image = load("gold_and_bush").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert image.shape == (24, 36, 3) and np.isfinite(image).all() and pictures(tmp_path) == {"gold_and_bush.png"}
+
+
+@pytest.mark.slow
+def test_captured_guitar(data, tmp_path, capsys):
+    found = load("captured_guitar").main(
+        ["--quick", "--arch", "cpu", "--out", str(tmp_path), "--capture", str(data / "splats" / "guitar.compressed.ply")]
+    )
+    assert "9085 splats" in capsys.readouterr().out and (found["tint"] > 0).all()
+    assert {"captured.png", "relit.png", "tinted.png", "all.png"} <= pictures(tmp_path)
+    assert len(it.read_splats(tmp_path / "tinted.ply")) == 9085
