@@ -64,7 +64,7 @@ def main(argv=None) -> np.ndarray:
     parser.add_argument("--quick", action="store_true", help="a tiny picture")
     parser.add_argument("--out", type=Path, default=Path("out/gold_and_bush"), help="folder for the picture")
     args = parser.parse_args(argv)
-    n, width, height, spp = (100, 36, 24, 16) if args.quick else (900, 360, 240, 64)
+    n, width, height, spp = (100, 36, 24, 16) if args.quick else (900, 360, 240, 256)
 
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 # Commands that live in a module of their own, with ``add_arguments(parser)`` and ``main(args) -> exit code``.
 ELSEWHERE = {
-    "demo": ("demos", "the ball, the room, the room that settles: in a window, or as a film"),
+    "demo": ("demos", "the ball, the bush, the room, the room that settles: in a window, or as a film"),
     "check": ("check", "compare a scene's gradients with f64 and with finite differences"),
     "material": ("material_sheet", "pictures of OpenPBR materials on a ball"),
     "selftest": ("selftest", "prove replay, exact sums and closed forms on this machine's backends"),

@@ -16,6 +16,7 @@ from irys_ti.errors import SceneError
 # name -> what it shows; the module has the same name
 DEMOS = {
     "ball": "a grey ball becomes the gold one of a picture",
+    "bush": "a green bush of Gaussian splats turns to its autumn colours",
     "room": "the paint of five walls is found from one picture, light off every wall",
     "progressive": "a room settles from noise, is repainted, and settles again",
 }

@@ -13,7 +13,7 @@ from .suggest import nearest
 
 # Bytes that a splat takes while it is rendered: arrays, their copies in f64 and on the device, records, its part of
 # the tree and what building that needs (measured, rounded up). Harmonics come on top.
-BYTES, BYTES_PER_HARMONIC = 2000, 40
+BYTES, BYTES_PER_HARMONIC = 1500, 40
 
 
 def check(shape: Splats, where: str) -> None:

@@ -137,5 +137,4 @@ def test_tiers_agree(f32):
     print(found.different, "of", found.lanes, rows)
     assert found.replayed == (found.lanes, found.lanes) and found.different <= 3
     assert rows["s.opacity"] < 5e-5 and rows["s.albedo"] < 5e-5
-    # The derivative of where a flight ends grows towards the ends of its range, and rounding with it.
-    assert max(rows.values()) < 5e-3
+    assert max(rows.values()) < 3.5e-4
