@@ -148,7 +148,10 @@ def test_each_shadow_term_is_needed(f64):
 
     mean, error = mean_and_error(sample(f, range(6)))
     found = {
-        b: sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"], boundary=b)["box.translation"][2], range(6))  # noqa: B023
+        b: sample(
+            lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"], boundary=b, boundary_spp=64)["box.translation"][2],  # noqa: B023
+            range(6),
+        )
         for b in ("all", "outlines", "shadows", "off")
     }  # fmt: skip
     z = {b: float(np.abs(z_scores(x, mean, error))) for b, x in found.items()}
@@ -256,7 +259,7 @@ def test_a_cube_under_a_constant_sky_changes_at_its_outline_alone(f64):
     scene = lone_cube()
     weight = np.zeros((PIXELS, PIXELS, 3))
     weight[7:9, 7:9] = 1.0  # inside the outline
-    x = sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"])["box.translation"], range(8))
+    x = sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"], boundary_spp=64)["box.translation"], range(8))
     assert_z(x, 0.0)
     assert np.abs(x).max() < 0.05 * weight.sum()
     compare(scene, ["box.translation"], 0.02, 32, 128, 512, 5)
@@ -265,7 +268,7 @@ def test_a_cube_under_a_constant_sky_changes_at_its_outline_alone(f64):
 
 def outline_of(scene):
     weight = smooth_weight(PIXELS)
-    return sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"])["box.translation"], range(6))
+    return sample(lambda seed: it.backward(scene, weight, 64, seed, ["box.translation"], boundary_spp=64)["box.translation"], range(6))
 
 
 def test_a_mesh_torn_along_its_seams_has_the_same_gradient(f64):
