@@ -218,7 +218,9 @@ class _Fit:
         spp = samples(self.spp, step, self.steps)
         loss, grads, fault = float("nan"), None, None
         try:
-            loss, grads = api.gradient(self.scene, self.loss, spp, tuple(int(n) for n in numbers), self.params)
+            # Few samples a step: outlines and shadows, which pull on poses most, take as many as paths do.
+            seeds = tuple(int(n) for n in numbers)
+            loss, grads = api.gradient(self.scene, self.loss, spp, seeds, self.params, boundary_spp=spp)
         except ArithmeticError as error:
             fault = error
         with uninterrupted():
