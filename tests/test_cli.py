@@ -158,6 +158,14 @@ def test_without_a_command_it_says_how(capsys):
 # -- Ctrl-C ----------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def listening():
+    """Ctrl-C reaches Python, even where whoever started the tests had it ignored (a shell's background job)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def press_ctrl_c(monkeypatch, where: str, times: int) -> None:
     """Send this process a real SIGINT while ``where`` runs for the given time."""
     module, name = where.rsplit(".", 1)

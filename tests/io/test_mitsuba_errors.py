@@ -49,7 +49,7 @@ CASES = [
     (bsdf("measured"), ["measured", "unknown bsdf", "diffuse"]),
     ('<shape type="rectangel"/>', ['<shape type="rectangel">', "'rectangle'"]),
     ('<shape type="cylinder"/>', ["unknown shape 'cylinder'", "sphere"]),
-    ('<emitter type="sunsky"/>', ["unknown emitter 'sunsky'", "constant"]),
+    ('<emitter type="projector"/>', ["unknown emitter 'projector'", "constant"]),
     ('<emitter type="area"/>', ["area light needs a shape", "inside a <shape>"]),
     ('<integrator type="pth"/>', ["unknown integrator 'pth'", "'path'"]),
     ('<integrator type="direct"/>', ["unknown integrator 'direct'", "path"]),
