@@ -61,6 +61,13 @@ class Done(float):
     def image(self) -> np.ndarray:
         return self._image()
 
+    def __reduce__(self):  # to another process goes what it would show
+        return _done, (float(self), self.image)
+
+
+def _done(fraction: float, image: np.ndarray) -> Done:
+    return Done(fraction, lambda: image)
+
 
 class Launcher:
     """Runs the path kernel of one device scene.
