@@ -33,6 +33,10 @@ class Control:
         """{path: array} of every parameter it steers, at the present values."""
         raise NotImplementedError
 
+    def steered(self) -> list[str]:
+        """The paths of ``outputs``; kinds that know them need not work the arrays out."""
+        return list(self.outputs())
+
     def push(self, tangents: dict[str, float]) -> dict[str, np.ndarray]:
         """Forward mode: tangents of the steered parameters along tangents of some of its numbers."""
         raise NotImplementedError
@@ -133,7 +137,7 @@ class ControlSlot:
     @property
     def steered(self) -> list[str]:
         """The paths it moves."""
-        return list(self.control.outputs())
+        return self.control.steered()
 
     def assign(self, array, file: str) -> None:
         """Set the number, checked, and move what it steers."""
@@ -158,7 +162,7 @@ def pull(scene: Scene, paths, each: dict[str, np.ndarray]) -> dict[str, np.ndarr
     """Derivatives by the controls' numbers among ``paths``: {path: (groups,)}, from {path: (groups, ...)} of the rest."""
     steering, out = slots(scene), {}
     for control in {id(s.control): s.control for p in paths if (s := steering.get(p))}.values():
-        steered = list(control.outputs())
+        steered = control.steered()
         found = [control.pull({p: each[p][i] for p in steered}) for i in range(len(each[steered[0]]))]
         out |= {f"{control.id}.{name}": np.array([f[name] for f in found]) for name in control.values}
     return out

@@ -22,6 +22,10 @@ class Part(Control):
         """The parameter it steers."""
         return f"{self.id}.vertices"
 
+    def steered(self) -> list[str]:
+        """Its vertices' path."""
+        return [self.path]
+
     def outputs(self) -> dict[str, np.ndarray]:
         """The mesh's vertices."""
         return {self.path: self.vertices()}

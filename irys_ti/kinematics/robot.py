@@ -85,6 +85,10 @@ class Robot(Control):
 
     # -- Control ------------------------------------------------------------------------------------------------------
 
+    def steered(self) -> list[str]:
+        """The paths of every part's translation and rotation."""
+        return [f"{self.part(b)}.{name}" for b in self.bodies for name in ("translation", "rotation")]
+
     def outputs(self) -> dict[str, np.ndarray]:
         """Translation and rotation of every part since the start."""
         self._pose()

@@ -59,7 +59,7 @@ def watch(scene: Scene, target, params: list[str], steps: int = 60, **options) -
             return not window.running
 
         result = fit(scene, target, params, steps, callback=step, **options)
+        last = view.draw(result.images["fitted"], result.losses[-1], result.values)
         while window.running and not any(e.kind == "press" for e in window.events()):
-            window.show(*view.draw(result.images["fitted"], result.losses[-1], result.values))
-            del view.losses[-1]
+            window.show(*last)
     return result

@@ -21,7 +21,7 @@ from irys_ti.scene import Scene
 
 from .display import enlarge, expose, signed
 from .orbit import Orbit
-from .panel import EDGE, TOP, Panel
+from .panel import EDGE, Panel
 from .pick import bounds_of, shape_at
 
 COARSE = 4  # pixels that one stands for while something moves
@@ -183,6 +183,3 @@ class Session:
         size = max(1, self.width // coarse), max(1, self.height // coarse)
         if (film.width, film.height) != size:
             self.scene.camera.film = replace(film, width=size[0], height=size[1])
-
-
-__all__ = ["COARSE", "Frame", "HELP", "SETTLE", "Session", "TOP"]
