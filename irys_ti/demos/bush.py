@@ -139,7 +139,7 @@ def green_bush(truth: Splats) -> Splats:
 
 def play(show, quick: bool = False) -> Outcome:
     """The fit, step by step, seen from the first camera."""
-    n, size, steps, spp = (40, 24, 40, 8) if quick else (300, 96, 100, 4)
+    n, size, steps, spp = (40, 24, 30, 8) if quick else (300, 96, 100, 4)
     truth = autumn_bush(n, np.random.default_rng(7))
     scene, cameras, pictures = scene_of(truth, size), views(size), []
     for i, scene.camera in enumerate(cameras):
