@@ -27,17 +27,14 @@ from irys_ti.kernels.adjoint import (
     tangent_of_lights,
 )
 from irys_ti.kernels.bvh import intersect, stack_sizes
-from irys_ti.kernels.camera import camera_ray, film_offset, film_pixel
+from irys_ti.kernels.camera import film_pixel
 from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, PRIMAL, REVERSE
-from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit, sample_light, to_light_frame
-from irys_ti.kernels.film import two_sum
+from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit
 from irys_ti.kernels.frame import tangent, to_local, to_world
 from irys_ti.kernels.geometry import kind_index
 from irys_ti.kernels.geometry.splats import ray_key
 from irys_ti.kernels.layout import (
-    H_CHANNELS,
     H_ENVIRONMENT,
-    H_FLOORED,
     H_MATERIALS,
     H_MAX_DEPTH,
     H_PRIMS,
@@ -52,14 +49,9 @@ from irys_ti.kernels.layout import (
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
-    RAY_STRIDE,
     RECORD_END,
     RECORD_LIT,
-    RECORD_LOW,
-    RECORD_ONE_ZERO,
     RECORD_STRIDE,
-    RECORD_TOTAL,
-    RECORD_WEIGHT,
     SHAPE_KIND,
     SHAPE_LIGHT,
     SHAPE_MATERIAL,
@@ -71,13 +63,14 @@ from irys_ti.kernels.layout import (
     WANTED,
 )
 from irys_ti.kernels.motion import adjoint_of_motion, track_sizes
+from irys_ti.kernels.path_ends import add_radiance, begin_record, first_ray, give_sample, keep_record
 from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
-from irys_ti.kernels.splat_light import baseline, splat_radiance
-from irys_ti.kernels.splat_walk import NO_LIMIT, depth_limit, light_through, walk_splats
+from irys_ti.kernels.splat_light import splat_radiance
+from irys_ti.kernels.splat_path import derive_splats, pass_splats
 from irys_ti.kernels.surface import offset_point, surface_at
-from irys_ti.kernels.wavelength import response, sample_wavelengths
+from irys_ti.kernels.vertex_lights import take_hit, take_sample
 from irys_ti.runtime import ti
 
 SHADOW = 1.0 - 2.0**-10  # how much of the way to a light a shadow ray goes
@@ -135,6 +128,8 @@ def trace_paths(
         max_depth, rr_depth = ints[H_MAX_DEPTH], ints[H_RR_DEPTH]
         radius = reals[ints[H_SPHERE] + 3]
         zero4 = ti.Vector([0.0, 0.0, 0.0, 0.0])
+        share = ti.max(n_replicas // n_groups, 1)  # replicas of the accumulators of a group; this lane's is
+        replica = (group * share + lane - (lane // share) * share) * n_accumulators
 
         # Local arrays, made once a lane: Taichi fills them with zeros wherever they are declared.
         stack = ti.Vector.zero(ti.i32, stack_sizes(config.width)[0])
@@ -154,18 +149,12 @@ def trace_paths(
             replay = step == 1
 
             # --- the camera ray and its four wavelengths
-            key, start_depth = rng.stream(ti.select(replay, replay_seed, seed), group, number), 0
+            key = rng.stream(ti.select(replay, replay_seed, seed), group, number)
             if ti.static(config.rays):  # one sequence of points; both rays of a pair take the same
                 key, index = rng.stream(ti.select(replay, replay_seed, seed), 0, -1), pixel
-            u_x, u_y = rng.sample_2d(key, index, rng.PAIR_FILM)
-            shift = film_offset(ints, ti.Vector([u_x, u_y]))
-            u_lambda, _ = rng.sample_2d(key, index, rng.PAIR_WAVELENGTH)
-            lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
-            o, d = camera_ray(reals, ints, ti.cast(px, float) + 0.5 + shift[0], ti.cast(py, float) + 0.5 + shift[1])
-            if ti.static(config.rays):
-                for k in ti.static(range(3)):
-                    o[k], d[k] = tangents[lane * RAY_STRIDE + k], tangents[lane * RAY_STRIDE + 3 + k]
-                start_depth = ti.cast(tangents[lane * RAY_STRIDE + 6], ti.i32)
+            o, d, lambdas, pdf_lambda, start_depth = first_ray(
+                reals, ints, tangents, lane, pixel, px, py, key, index, config
+            )
 
             # --- the state of a path
             T = zero4 + 1.0  # throughput: product of the factors that are not zero
@@ -189,14 +178,7 @@ def trace_paths(
                     end = ti.cast(record[lane * RECORD_STRIDE + RECORD_END], ti.i32)
                     lit_bits = ti.cast(record[lane * RECORD_STRIDE + RECORD_LIT], ti.i32)
                     alive = ti.select(end > 0, 1, 0)
-                for k in range(4):
-                    if not replay:
-                        record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] = 0.0
-                    elif ti.static(config.mode == REVERSE):
-                        w = 0.0
-                        for c in range(ints[H_CHANNELS]):
-                            w += d_film[pixel * ints[H_CHANNELS] + c] * response(reals, ints, c, lambdas[k])
-                        record[lane * RECORD_STRIDE + RECORD_WEIGHT + k] = w * d_scale / (4.0 * pdf_lambda[k])
+                begin_record(reals, ints, record, d_film, lane, pixel, replay, lambdas, pdf_lambda, d_scale, config)
 
             while alive == 1:
                 # --- the closest hit, then the shadow ray: one call site for both
@@ -247,32 +229,22 @@ def trace_paths(
                         elif i_light >= 0:
                             pdf_light, uv_light = pdf_environment(reals, ints, i_light, d, config)
                         if i_light >= 0:
-                            ratio = ti.select(prev_delta == 1, 0.0, pdf_light / prev_pdf)
-                            light_factor[HIT] = 1.0 / (1.0 + ratio * ratio)  # power heuristic, never differentiated
-                            w_hit = to_light_frame(reals, ints, i_light, d)
-                            light_of[HIT] = i_light
-                            for k in ti.static(range(3)):
-                                light_w[HIT, k] = w_hit[k]
-                            light_uv[HIT, 0], light_uv[HIT, 1] = uv_light[0], uv_light[1]
+                            take_hit(
+                                reals, ints, i_light, d, uv_light, pdf_light, prev_pdf, prev_delta, light_of, light_factor,
+                                light_w, light_uv,
+                            )  # fmt: skip
 
                         if on_surface == 1:
                             for pair in range(rng.PAIRS_PER_BOUNCE):
                                 u[2 * pair], u[2 * pair + 1] = rng.sample_2d(key, index, bounce + pair)
                         if on_surface == 1 and (flags & SMOOTH) != 0:
-                            # Start on the side the path came from; for a light behind the surface, on the other.
-                            origin = offset_point(p, ng, -d, radius)
-                            i_light, d_light, distance, light_pdf, factor, light_delta, uv_light = sample_light(
-                                reals, ints, origin, ti.Vector([u[0], u[1]]), u[4], config
-                            )
-                            same_side = d_light.dot(ns) * d.dot(ns) < 0.0
-                            if light_pdf > 0.0 and (same_side or (flags & TRANSMISSIVE) != 0):
+                            d_light, light_pdf, light_delta, distance, origin = take_sample(
+                                reals, ints, p, ng, ns, d, u, radius, (flags & TRANSMISSIVE) != 0, light_of, light_factor,
+                                light_w, light_uv, config,
+                            )  # fmt: skip
+                            if distance >= 0.0:
                                 ray_o, ray_d = offset_point(p, ng, d_light, radius), d_light
                                 reach = (distance + (origin - ray_o).dot(d_light)) * SHADOW
-                                light_of[SAMPLED], light_factor[SAMPLED] = i_light, factor / light_pdf
-                                w_nee = to_light_frame(reals, ints, i_light, d_light)
-                                for k in ti.static(range(3)):
-                                    light_w[SAMPLED, k] = w_nee[k]
-                                light_uv[SAMPLED, 0], light_uv[SAMPLED, 1] = uv_light[0], uv_light[1]
                 if ti.static(config.mode != PRIMAL):
                     if depth < LIT_BITS:
                         if replay:
@@ -283,25 +255,12 @@ def trace_paths(
 
                 # --- the splats that the rays passed: light that is left, and chances that were not drawn as they are
                 if ti.static(config.splats != 0):
-                    limit = depth_limit(splat_key)
-                    for ray in range(2):
-                        wanted = lit
-                        if ray == 0:
-                            wanted = ti.static(int(config.mode != PRIMAL)) * ints[H_FLOORED]
-                        if wanted != 0:
-                            from_o, along = ti.select(ray == 0, o, ray_o), ti.select(ray == 0, d, ray_d)
-                            stop = ti.select(ray == 0, hit_t, reach)
-                            passed, drift = walk_splats(
-                                reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, from_o, along,
-                                stop, ti.select(ray == 0, hit_prim, -1), hit_inst,
-                                ti.select(ray == 0, NO_LIMIT, limit), 0.0, 0, config, False,
-                            )  # fmt: skip
-                            if ray == 1:
-                                sig = fold(sig, ti.min(passed, limit))
-                                light_factor[SAMPLED] *= light_through(passed, limit)
-                            else:
-                                W *= ti.exp(drift)
-                                T *= ti.exp(drift)
+                    drawn, sig = pass_splats(
+                        reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, o, d, hit_t, hit_prim,
+                        hit_inst, ray_o, ray_d, reach, lit, splat_key, sig, light_factor, config,
+                    )  # fmt: skip
+                    W *= drawn
+                    T *= drawn
 
                 # --- the surface's parameters, a direction, and the BSDF's value for light and next vertex
                 kind, delta, flip = 0, 0, 1.0
@@ -342,7 +301,7 @@ def trace_paths(
                 for k in ti.static(range(4)):
                     alone[k] = ti.select(zeros[k] == 0, 1.0, 0.0)
                 L_sampled = zero4
-                L_before, L_low_before = L, L_low
+                L_before, L_low_before, shone = L, L_low, False
                 for which in range(2):
                     i_light = light_of[which]
                     if i_light >= 0 and (which == HIT or lit == 1):
@@ -359,29 +318,22 @@ def trace_paths(
                             L_sampled = Le * light_factor[SAMPLED]
                             for k in ti.static(range(4)):
                                 factor[k] *= f[LIGHT, k]
-                        L, low = two_sum(L, alone * factor * Le)
-                        L_low += low
+                        L, L_low = add_radiance(record, lane, L, L_low, factor * Le, alone, zeros, replay, config)
                         if ti.static(config.mode != PRIMAL):
-                            seen, decided = sig, decisions
-                            if not replay:
-                                end = depth + 1
                             for k in ti.static(range(4)):
                                 light_up[which, k] = alone[k] * factor[k]
-                                if zeros[k] == 1 and not replay:
-                                    record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] += factor[k] * Le[k]
+                        shone = True
 
                 if ti.static(config.splats & EMISSIVE):
                     if emits == 1:
                         factor = T * splat_radiance(reals, ints, shape, ti.cast(uv[0], ti.i32), o, lambdas)
-                        L, low = two_sum(L, alone * factor)
-                        L_low += low
-                        if ti.static(config.mode != PRIMAL):
-                            seen, decided = sig, decisions
-                            if not replay:
-                                end = depth + 1
-                            for k in ti.static(range(4)):
-                                if zeros[k] == 1 and not replay:
-                                    record[lane * RECORD_STRIDE + RECORD_ONE_ZERO + k] += factor[k]
+                        L, L_low = add_radiance(record, lane, L, L_low, factor, alone, zeros, replay, config)
+                        shone = True
+                if ti.static(config.mode != PRIMAL):
+                    if shone:
+                        seen, decided = sig, decisions
+                        if not replay:
+                            end = depth + 1
 
                 # --- what this vertex did to L: the adjoint, or the tangent
                 if ti.static(config.mode == REVERSE):
@@ -402,8 +354,6 @@ def trace_paths(
                                 ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
                                 lit, lambdas, T, L, L_low, L_sampled, alone, config,
                             )  # fmt: skip
-                        share = n_replicas // n_groups
-                        replica = (group * share + lane - (lane // share) * share) * n_accumulators
                         deposit_rows(reals, ints, acc, d_rows, number_of, replica, lambdas, uv, light_uv, config)
                         if ti.static(config.motion):
                             adjoint_of_motion(
@@ -432,34 +382,11 @@ def trace_paths(
 
                 if ti.static(config.splats & (D_OPACITY | D_SHAPE) and config.mode != PRIMAL):
                     if replay:
-                        share = n_replicas // n_groups
-                        replica = (group * share + lane - (lane // share) * share) * n_accumulators
-                        for ray in range(2):
-                            if ray == 0 or lit == 1:
-                                # What the piece's chance multiplies: all that comes after it, or the sampled light.
-                                behind, up = zero4, 0.0
-                                for k in ti.static(range(4)):
-                                    at = lane * RECORD_STRIDE + k
-                                    total, total_low = record[at + RECORD_TOTAL], record[at + RECORD_LOW]
-                                    behind[k] = (total - L_before[k]) + (total_low - L_low_before[k])
-                                    if ray == 1:
-                                        behind[k] = T[k] * f[LIGHT, k] * L_sampled[k]
-                                    behind[k] *= alone[k]
-                                    up += behind[k] * record[at + RECORD_WEIGHT]
-                                if ti.static(config.mode == REVERSE):
-                                    if ray == 0 and depth == 0:
-                                        up -= W * baseline(reals, ints, record, d_film, lane, pixel, lambdas)
-                                from_o, along = ti.select(ray == 0, o, ray_o), ti.select(ray == 0, d, ray_d)
-                                stop = ti.select(ray == 0, hit_t, reach)
-                                if ti.static(config.mode == FORWARD):
-                                    up = 1.0
-                                _, d_ln = walk_splats(
-                                    reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, stack, from_o,
-                                    along, stop, ti.select(ray == 0, hit_prim, -1), hit_inst, NO_LIMIT, up, replica,
-                                    config, True,
-                                )  # fmt: skip
-                                if ti.static(config.mode == FORWARD):
-                                    d_L += behind * d_ln
+                        d_L = derive_splats(
+                            reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, record, d_film, stack, lane,
+                            pixel, replica, depth, o, d, hit_t, hit_prim, hit_inst, ray_o, ray_d, reach, lit, lambdas, T, W,
+                            f, L_before, L_low_before, L_sampled, alone, d_L, config,
+                        )  # fmt: skip
 
                 # --- on to the next vertex
                 alive = ti.select(on_surface == 1 and pdf[NEXT] > 0.0, 1, 0)
@@ -497,25 +424,10 @@ def trace_paths(
             out = L + L_low
             if ti.static(config.mode == FORWARD):
                 out = d_L
-            if ti.static(config.mode == PRIMAL) or (replay == ti.static(config.mode == FORWARD)):
-                if ti.static(config.rays):
-                    for k in range(4):
-                        samples[4 * lane + k] = out[k]
-                else:
-                    for c in range(ints[H_CHANNELS]):
-                        value = 0.0
-                        for k in range(4):
-                            value += out[k] * response(reals, ints, c, lambdas[k]) / (4.0 * pdf_lambda[k])
-                        samples[lane * ints[H_CHANNELS] + c] = value
+            give_sample(reals, ints, samples, lane, out, lambdas, pdf_lambda, replay, config)
             if ti.static(config.mode != PRIMAL):
                 if not replay:
-                    for k in range(4):
-                        record[lane * RECORD_STRIDE + RECORD_TOTAL + k] = L[k]
-                        record[lane * RECORD_STRIDE + RECORD_LOW + k] = L_low[k]
-                        if ti.static(config.splats != 0):
-                            record[lane * RECORD_STRIDE + RECORD_WEIGHT + k] = lambdas[k]
-                    record[lane * RECORD_STRIDE + RECORD_END] = ti.cast(end, float)
-                    record[lane * RECORD_STRIDE + RECORD_LIT] = ti.cast(lit_bits, float)
+                    keep_record(record, lane, L, L_low, lambdas, end, lit_bits, config)
             if ti.static(config.mode == REVERSE):
                 seen = fold_real(seen, out[0] + out[1] + out[2] + out[3])
                 at = 4 * lane
