@@ -26,7 +26,7 @@ wi points to the previous vertex, wo to the next; both are unit vectors, local, 
 normal. ``docs/adding_a_bsdf.md`` is the recipe.
 """
 
-from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, isotropic, openpbr, roughconductor, roughdielectric
+from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, hair, isotropic, openpbr, roughconductor, roughdielectric
 from irys_ti.kernels.bsdf.registry import LAMBDAS, check, parameters
 from irys_ti.kernels.bsdf.sample import Sample
 
@@ -34,6 +34,7 @@ BSDFS = {
     "conductor": conductor,
     "dielectric": dielectric,
     "diffuse": diffuse,
+    "hair": hair,
     "isotropic": isotropic,
     "openpbr": openpbr,
     "roughconductor": roughconductor,
