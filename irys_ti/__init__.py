@@ -41,6 +41,7 @@ _PUBLIC = {
     "Light": "scene",
     "Mesh": "scene",
     "Sphere": "scene",
+    "Curves": "scene",
     "Primitives": "scene",
     "Instance": "scene",
     "Spectrum": "scene",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from .runtime import init
     from .scene import (
         Camera,
+        Curves,
         Film,
         Instance,
         Integrator,

@@ -8,7 +8,7 @@ from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
 from irys_ti.kernels.bvh import PrimSet, build_scene, default_width
 from irys_ti.kernels.geometry import GEOMETRIES, pack, splats
-from irys_ti.scene import Mesh, Primitives, Scene, Shape, Sphere, Splats, posed
+from irys_ti.scene import Curves, Mesh, Primitives, Scene, Shape, Sphere, Splats, posed
 
 
 class Geometry:
@@ -207,6 +207,8 @@ def _fields(shape: Shape, floored: bool = False) -> dict:
         return {"vertices": np.asarray(shape.vertices, np.float64), "faces": np.asarray(shape.faces)}
     if isinstance(shape, Splats):
         return splats.fields(shape.values, floored)
+    if isinstance(shape, Curves):
+        return shape.pieces()
     if isinstance(shape, Sphere):
         return {"center": np.asarray(shape.center, np.float64).reshape(1, 3), "radius": np.array([float(shape.radius)])}
     assert isinstance(shape, Primitives)
@@ -224,14 +226,17 @@ def _structure(shape: Shape) -> tuple:
         return len(shape.vertices), id(shape.faces), id(shape.normals), id(shape.uvs)
     if isinstance(shape, Splats):  # their arrays are parameters
         return len(shape), shape.phase, id(shape.sh), shape.encoded
+    if isinstance(shape, Curves):
+        return len(shape.points), id(shape.offsets), shape.basis, shape.style
     return tuple(id(a) for a in shape.fields.values()) if isinstance(shape, Primitives) else ()
 
 
 def _place(shape: Shape) -> tuple:
     """What can: arrays by identity, numbers by value."""
-    if not isinstance(shape, (Mesh, Sphere)):
+    if not isinstance(shape, (Mesh, Sphere, Curves)):
         return ()
     own = (id(shape.vertices),) if isinstance(shape, Mesh) else ()
+    own += (id(shape.points), id(shape.radii)) if isinstance(shape, Curves) else ()
     own += (*map(float, shape.center), float(shape.radius)) if isinstance(shape, Sphere) else ()
     origin = None if shape.origin is None else (*map(float, shape.origin),)
     return (*own, *map(float, shape.translation), *map(float, shape.rotation), float(shape.scale), origin)

@@ -14,7 +14,7 @@ import numpy as np
 from irys_ti.errors import SceneError
 from irys_ti.graph import Param
 from irys_ti.kernels import layout
-from irys_ti.scene import Camera, Instance, Mesh, Scene, Shape, Sphere, Splats, Texture, origin_of
+from irys_ti.scene import Camera, Curves, Instance, Mesh, Scene, Shape, Sphere, Splats, Texture, origin_of
 from irys_ti.scene.pose import left_jacobian, pose_matrix
 
 from .slots import choose_versions
@@ -32,7 +32,9 @@ POSE = {
     "scale": (POSITIVE, layout.MOVER_SCALE),
 }
 MESH = {**POSE, "vertices": (ANY, layout.MOVER_VERTICES)}
+CURVES = {**POSE, "points": (ANY, layout.MOVER_VERTICES), "radii": (POSITIVE, layout.MOVER_RADIUS)}  # refused: why_not
 SPHERE = {**POSE, "center": (ANY, layout.MOVER_CENTER), "radius": (POSITIVE, layout.MOVER_RADIUS)}
+BY_KIND = {Mesh: MESH, Sphere: SPHERE, Curves: CURVES}
 CAMERA = {
     "position": (ANY, layout.MOVER_TRANSLATION),
     "rotation": (ANY, layout.MOVER_ROTATION),
@@ -141,6 +143,9 @@ def why_not(scene: Scene, owner, name: str) -> str:
                 return f"the picture of '{light.id}' behind everything would slide, which has no derivative yet"
     if any(isinstance(s, Splats) for s in scene.shapes):
         return "splats hide what is behind them by chance, which moves without a derivative yet; ask for the splats' own"
+    for shape in scene.shapes:
+        if isinstance(shape, Curves):
+            return f"the curves '{shape.id}' hide what is behind them, and their outlines have no derivative yet"
     for light in scene.lights:
         if light.kind == "ies":
             return f"the light '{light.id}' shines by a measured table, which has no derivative by direction yet"
@@ -172,7 +177,7 @@ class Movers:
             elif isinstance(thing, Instance):
                 names, prefix = POSE, thing.id if thing.id and thing.id not in ids else ""
             else:
-                names = MESH if isinstance(thing, Mesh) else SPHERE if isinstance(thing, Sphere) else {}
+                names = next((n for kind, n in BY_KIND.items() if isinstance(thing, kind)), {})
                 prefix = thing.id
             for name, (param, field) in names.items() if prefix else ():
                 self.slots.append(MotionSlot(f"{prefix}.{name}", thing, name, param, field, number, scene))

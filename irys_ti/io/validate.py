@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import SceneError
 from ..scene import (
     Camera,
+    Curves,
     Instance,
     Light,
     Material,
@@ -19,7 +20,7 @@ from ..scene import (
     Splats,
     Texture,
 )
-from . import meshes, splat_checks
+from . import curve_checks, meshes, splat_checks
 from .suggest import nearest
 
 FILTERS = ("box", "tent", "gaussian")
@@ -36,7 +37,7 @@ def validate(scene: Scene) -> None:
         depths = f"max_depth {scene.integrator.max_depth}, rr_depth {scene.integrator.rr_depth}"
         raise SceneError(f"{scene.file}: integrator", depths, "both must be 1 or more")
     _ids(scene)
-    materials = {m.id for m in scene.materials}
+    materials = {m.id: m.kind for m in scene.materials}
     for material in scene.materials:
         _values(material, f"{scene.file}: material {material.id!r}")
     for light in scene.lights:
@@ -118,7 +119,7 @@ def _photometry(light: Light, where: str) -> None:
         raise SceneError(where, f"horizontal angles up to {horizontal[-1]:g}", "they go from 0 to 0, 90, 180 or 360")
 
 
-def _shape(shape: Shape, materials: set[str], where: str) -> None:
+def _shape(shape: Shape, materials: dict[str, str], where: str) -> None:
     if isinstance(shape, Splats):
         splat_checks.check(shape, where)
     elif shape.material not in materials:
@@ -133,6 +134,9 @@ def _shape(shape: Shape, materials: set[str], where: str) -> None:
         _light(shape.light, where)
     if isinstance(shape, Mesh):
         meshes.check(shape, where)
+    elif isinstance(shape, Curves):
+        curve_checks.check(shape, where)
+        curve_checks.check_material(materials[shape.material], where)
     elif isinstance(shape, Sphere):
         if np.shape(shape.center) != (3,) or not np.isfinite(shape.center).all():
             raise SceneError(where, f"center is {shape.center}", "give three finite numbers")

@@ -1,6 +1,7 @@
 """The host side of a scene: dataclasses of NumPy arrays, no Taichi."""
 
 from .camera import Camera, Film
+from .curves import Curves
 from .material import Light, Material
 from .medium import Medium
 from .scene import Integrator, Scene
@@ -9,7 +10,7 @@ from .spectrum import Spectrum, Texture, Value, constant, points, rgb
 from .splats import Splats, relight
 
 __all__ = [
-    "Camera", "Film", "Instance", "Integrator", "Light", "Material", "Medium", "Mesh", "Primitives", "Scene", "Shape",
+    "Camera", "Curves", "Film", "Instance", "Integrator", "Light", "Material", "Medium", "Mesh", "Primitives", "Scene", "Shape",
     "Spectrum", "Sphere", "Splats", "Texture", "Value", "constant", "cube", "origin_of", "points", "posed", "rectangle",
     "relight", "rgb",
 ]

@@ -95,18 +95,21 @@ def origin_of(shape: Shape) -> np.ndarray:
         return np.asarray(shape.origin, np.float64)
     if isinstance(shape, Sphere):
         return np.asarray(shape.center, np.float64)
-    if isinstance(shape, Mesh) and len(shape.vertices):
-        v = np.asarray(shape.vertices, np.float64)
+    corners = getattr(shape, "vertices", getattr(shape, "points", ()))  # of a mesh, of curves
+    if len(corners):
+        v = np.asarray(corners, np.float64)
         return (v.min(0) + v.max(0)) / 2
     return np.zeros(3)
 
 
 def posed(shape: Shape) -> Shape:
     """The shape with its pose worked into its arrays; the shape itself where it stands as loaded."""
-    if not isinstance(shape, (Mesh, Sphere)) or not is_posed(shape):
+    if not (isinstance(shape, (Mesh, Sphere)) or hasattr(shape, "placed")) or not is_posed(shape):
         return shape
     m = pose_matrix(shape, origin_of(shape))
     plain = {"translation": np.zeros(3), "rotation": np.zeros(3), "scale": 1.0}
+    if hasattr(shape, "placed"):
+        return shape.placed(m, plain)
     if isinstance(shape, Sphere):
         return replace(shape, center=points_to(m, shape.center[None])[0], radius=shape.radius * shape.scale, **plain)
     normals = None if shape.normals is None else np.asarray(shape.normals) @ rotation_matrix(shape.rotation).T

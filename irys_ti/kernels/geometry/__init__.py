@@ -25,9 +25,9 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 
-from . import mesh, sphere, splats
+from . import curve, mesh, sphere, splats
 
-GEOMETRIES = {"mesh": mesh, "sphere": sphere, "splats": splats}
+GEOMETRIES = {"mesh": mesh, "sphere": sphere, "splats": splats, "curve": curve}
 
 # The number of a kind shares an integer with a leaf's place (kernels/bvh), and the two numbers after
 # these are taken.
