@@ -26,7 +26,16 @@ wi points to the previous vertex, wo to the next; both are unit vectors, local, 
 normal. ``docs/adding_a_bsdf.md`` is the recipe.
 """
 
-from irys_ti.kernels.bsdf import conductor, dielectric, diffuse, hair, isotropic, openpbr, roughconductor, roughdielectric
+from irys_ti.kernels.bsdf import (
+    conductor,
+    dielectric,
+    diffuse,
+    hair,
+    isotropic,
+    openpbr,
+    roughconductor,
+    roughdielectric,
+)
 from irys_ti.kernels.bsdf.registry import LAMBDAS, check, parameters
 from irys_ti.kernels.bsdf.sample import Sample
 

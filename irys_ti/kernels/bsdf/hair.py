@@ -22,7 +22,23 @@ import math
 from typing import NamedTuple
 
 from irys_ti.graph import (
-    Expr, Param, atan2, clamp, cos, exp, floor, log, maximum, mean, minimum, safe_sqrt, select, sin, spectrum, sqrt, vec3,
+    Expr,
+    Param,
+    atan2,
+    clamp,
+    cos,
+    exp,
+    floor,
+    log,
+    maximum,
+    mean,
+    minimum,
+    safe_sqrt,
+    select,
+    sin,
+    spectrum,
+    sqrt,
+    vec3,
 )  # fmt: skip
 from irys_ti.kernels.bsdf import fresnel
 from irys_ti.kernels.bsdf.sample import Sample
