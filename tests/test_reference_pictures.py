@@ -12,7 +12,7 @@ import irys_ti as it
 from tests.helpers.statistics import mean_and_error, sample, share_of_pixels
 
 MITSUBA = 106.856895 / 106.750259
-SCENES = ["cornell", "gold_ball", "occluder", "glass"]
+SCENES = ["cornell", "gold_ball", "occluder", "glass", "fog"]
 
 
 def open_scene(data, name):
@@ -48,12 +48,14 @@ def weights():
     [
         ("cornell", "red_scale", "red.reflectance", "value", 16),
         pytest.param("gold_ball", "alpha", "metal.alpha", "one", 64, marks=pytest.mark.slow),
+        ("fog", "sigma_scale", "sphere_0_interior.sigma_t", [1.2, 0.8], 16),
+        ("fog", "albedo", "sphere_0_interior.albedo", [1.0, 0.9], 16),
     ],
 )
 def test_derivatives(name, derivative, path, along, spp, data, f32):
     scene, reference = open_scene(data, name)
     d_image = reference[f"d__{derivative}"] / MITSUBA
-    direction = it.parameters(scene)[path] if along == "value" else 1.0
+    direction = it.parameters(scene)[path] if along == "value" else 1.0 if along == "one" else np.array(along)
     for weight in weights():
         x = sample(lambda seed: (it.backward(scene, weight, spp, seed, [path])[path] * direction).sum())  # noqa: B023
         mean, error = mean_and_error(x)

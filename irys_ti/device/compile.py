@@ -15,13 +15,14 @@ from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, PRIMAL, REVERSE
 from irys_ti.kernels.geometry import GEOMETRIES, splats
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.write import write
-from irys_ti.scene import Scene, Splats
+from irys_ti.scene import Medium, Scene, Splats
 from irys_ti.spectral.cie import d65, response
 from irys_ti.spectral.hero import density
 from irys_ti.spectral.primaries import rgb_bands
 
 from .geometry import Geometry
 from .lights import LightTable
+from .media import MediaTable
 from .motion import Movers
 from .slots import Slot, StructureChanged, choose_versions, collect, find, owners, require_gradient
 
@@ -77,6 +78,7 @@ class DeviceScene:
         self.geometry = Geometry(scene)
         self.geometry.build()
         self.lights = LightTable(scene, self.geometry)
+        self.media = MediaTable(scene, self.geometry)
         self.channels = response()
         self.wanted: tuple[str, ...] = ()
         self.scratch: dict = {}
@@ -131,7 +133,7 @@ class DeviceScene:
         self.values_at = h[layout.H_VALUES] = ints.add(records)
         self.metas_at = meta0
 
-        owners_of_materials = [*scene.materials, *self.geometry.splats]
+        owners_of_materials = [*scene.materials, *self.geometry.splats, *scene.media]
         materials = np.zeros((max(1, len(owners_of_materials)), layout.MATERIAL_STRIDE), np.int64)
         self.bsdf_names = sorted({name for name, _ in self.versions.values()})
         for i, m in enumerate(owners_of_materials):
@@ -140,10 +142,12 @@ class DeviceScene:
             flags = layout.TWO_SIDED if getattr(m, "two_sided", False) and not through else 0
             flags |= layout.SMOOTH if getattr(module, "HAS_SMOOTH", True) else 0
             flags |= layout.TRANSMISSIVE if through else 0
+            flags |= layout.NULL if name == "null" else 0
             values = self.by_path[f"{m.id}.albedo"].index if isinstance(m, Splats) else first[id(m)]
             materials[i] = self.bsdf_names.index(name), values, len(module.PARAMS), flags
         self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)
 
+        self.media.lay_out(h, reals, ints, first, len(scene.materials) + len(self.geometry.splats), self)
         self.lights.lay_out(h, reals, ints, first)
         self.movers.lay_out(h, reals, ints)
         self.head_reals, self.head_ints = reals.size, ints.size
@@ -157,6 +161,7 @@ class DeviceScene:
         self._write_camera(scene)
         self._write_channels(self.channels)
         self.lights.write(self)
+        self.media.write(self)
         self.movers.write(self.mirror_reals, self.mirror_ints, 1.0)
         self.reals = runtime.array(self.mirror_reals)
         self.ints = runtime.array(self.mirror_ints, np.int32)
@@ -174,6 +179,8 @@ class DeviceScene:
         """Write what changed on the host; False where the layout itself no longer fits."""
         scene = self.scene()
         if self.geometry.changed(scene) or self.lights.changed(scene) or self.movers.changed(scene):
+            return False
+        if self.media.changed(scene):
             return False
         if [id(s.owner) for s in self.slots] != [id(o) for o, r in owners(scene) for _ in r[o.kind].PARAMS]:
             return False
@@ -198,6 +205,8 @@ class DeviceScene:
             self._follow_versions(self.wanted)
             self._follow_splats(changed)
         self._write_camera(scene)
+        if self.media.used:
+            self.media.write(self)
         self.upload_head()
         return True
 
@@ -306,13 +315,14 @@ class DeviceScene:
                 records[slot.index, layout.VALUE_GRAD] = self.first[path]
                 wanted.add(id(slot.owner))
         self.movers.want({p: at for p, at in self.first.items() if not isinstance(self.by_path[p], Slot)})
-        for i, m in enumerate([*self.scene().materials, *self.geometry.splats]):
+        for i, m in enumerate([*self.scene().materials, *self.geometry.splats, *self.media.media]):
             at = self.materials_at + i * layout.MATERIAL_STRIDE + layout.MATERIAL_FLAGS
             flag = layout.WANTED if id(m) in wanted else 0
             self.mirror_ints[at] = (self.mirror_ints[at] & ~layout.WANTED) | flag
         self.lights.want(self, paths)
         self._floor_splats(paths)
         self.wanted = tuple(paths)
+        self.media.want(self, paths)
         self.upload_head()
         return n
 
@@ -338,6 +348,8 @@ class DeviceScene:
         scale = bound * (1.0 if slot.owner.kind in LIGHTS else self.lights.brightness)
         if isinstance(slot.owner, Splats) and slot.name in ("position", "scale"):
             scale /= float(slot.owner.scale.min())
+        if isinstance(slot.owner, Medium):
+            scale *= max(1.0, 2.0 * self.geometry.radius)
         digits = 31 if runtime.real_dtype() is np.float32 else 36
         return 2.0 ** float(np.clip(digits - np.ceil(np.log2(max(scale, 1e-30))), -80, 100))
 
@@ -366,7 +378,7 @@ class DeviceScene:
         solid = {s.kind for s in scene.shapes}
         return Config(
             mode=mode,
-            bsdfs=tuple(enumerate(self.bsdf_names)),
+            bsdfs=tuple((i, n) for i, n in enumerate(self.bsdf_names) if n != "null"),
             lights=tuple((i, n) for i, n in enumerate(lights) if n in shining),
             geometries=tuple((i, n) for i, n in enumerate(shapes) if n in solid),
             kinds=self.geometry.accel.kinds,
@@ -375,6 +387,7 @@ class DeviceScene:
             bsdf_rows=max([1, *(len(module.PARAMS) for _, module in self.versions.values())]),
             light_rows=max([1, *(len(LIGHTS[n].PARAMS) for n in shining)]),
             splats=self._splat_bits(mode),
+            media=self.media.bits(mode, self),
             motion=mode == REVERSE and bool(self.movers.wanted),
             rays=rays,
             riding=int(mode != PRIMAL and self.lights.riding),

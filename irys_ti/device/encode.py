@@ -90,6 +90,8 @@ def encode(value, unbounded: bool) -> Encoded:
         data, matrix = _colour(host.reshape(1, 3), unbounded, value.illuminant)
         flags = data.shape[1] | (layout.ILLUMINANT if value.illuminant else 0)
         return Encoded(data.reshape(-1), layout.SIGMOID, host, flags=flags, matrix=matrix)
+    if host.ndim == 3:
+        return Encoded(host.reshape(-1), layout.VOLUME, host, n=host.shape[2], height=host.shape[1])
     if host.ndim:
         return Encoded(host.reshape(-1), layout.PER_PRIM, host, n=len(host))
     return Encoded(host.reshape(-1), layout.CONSTANT, host)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
 from irys_ti.kernels.bvh import PrimSet, build_scene, default_width
 from irys_ti.kernels.geometry import GEOMETRIES, pack, splats
@@ -24,9 +23,7 @@ class Geometry:
         self.floored: set[int] = set()  # ids of splat sets that are sampled by other opacities than their own
         self.counts = [_count(s) for s in self.shapes]
         self.first = np.r_[0, np.cumsum(self.counts)].astype(int)
-        for s in self.shapes:
-            if s.interior is not None or s.exterior is not None:
-                raise SceneError(f"{scene.file}: shape '{s.id}'", "media are not supported yet", "remove its medium")
+        self.medium_index = {m.id: i for i, m in enumerate(scene.media)}
         self._identity, self._where = self._fingerprint(scene), self._places(scene)
         self.accel = None
         self.reals_of: list[int] = [0] * len(self.shapes)  # where each shape's numbers start in ``reals``
@@ -62,7 +59,9 @@ class Geometry:
 
     @staticmethod
     def _fingerprint(scene: Scene):
-        shapes = tuple((id(s), s.material, s.flip_normals, s.group, *_structure(s)) for s in scene.shapes)
+        shapes = tuple(
+            (id(s), s.material, s.flip_normals, s.group, s.interior, s.exterior, *_structure(s)) for s in scene.shapes
+        )
         placed = tuple((id(i), i.group) for i in scene.instances)
         return shapes, placed, tuple((m.id, m.kind, m.two_sided) for m in scene.materials)
 
@@ -136,6 +135,10 @@ class Geometry:
                 lights.set_shape(light_of[id(s)], at + i * layout.SHAPE_STRIDE)
             r[layout.SHAPE_FLAGS] = layout.FLAG_FLIP if s.flip_normals else 0
             r[layout.SHAPE_FIRST_PRIM], r[layout.SHAPE_N_PRIMS] = self.first[i], self.counts[i]
+            if s.interior is not None:
+                r[layout.SHAPE_INTERIOR] = 1 + self.medium_index[s.interior]
+            elif s.exterior is not None:
+                r[layout.SHAPE_INTERIOR] = layout.VACUUM
             self.reals_of[i] = r[layout.SHAPE_REALS] = reals.add(self.numbers(i))
             if isinstance(s, Mesh):
                 r[layout.SHAPE_FACES] = ints.add(s.faces)

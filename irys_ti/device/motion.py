@@ -146,6 +146,8 @@ def why_not(scene: Scene, owner, name: str) -> str:
     for shape in scene.shapes:
         if isinstance(shape, Curves):
             return f"the curves '{shape.id}' hide what is behind them, and their outlines have no derivative yet"
+    if scene.media and (scene.medium or any(s.interior or s.exterior for s in scene.shapes)):
+        return "light is scattered and dimmed on the way between things, which has no derivative by where they are yet"
     for light in scene.lights:
         if light.kind == "ies":
             return f"the light '{light.id}' shines by a measured table, which has no derivative by direction yet"
@@ -171,6 +173,7 @@ class Movers:
         self.shapes, self.instances = list(scene.shapes), list(scene.instances)
         self.things = [*self.shapes, *self.instances, scene.camera]
         ids = {s.id for s in self.shapes} | {m.id for m in scene.materials} | {x.id for x in scene.lights}
+        ids |= {m.id for m in scene.media}
         for number, thing in enumerate(self.things):
             if isinstance(thing, Camera):
                 names, prefix = CAMERA, "camera"

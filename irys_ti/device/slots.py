@@ -12,7 +12,8 @@ from irys_ti.graph import Param
 from irys_ti.kernels.bsdf import BSDFS, versions
 from irys_ti.kernels.geometry import GEOMETRIES
 from irys_ti.kernels.light import LIGHTS
-from irys_ti.scene import Light, Material, Scene, Spectrum, Splats, Texture
+from irys_ti.kernels.medium import MEDIA
+from irys_ti.scene import Light, Material, Medium, Scene, Spectrum, Splats, Texture
 
 from .encode import Encoded, encode, host_array, with_array
 
@@ -21,12 +22,12 @@ from .encode import Encoded, encode, host_array, with_array
 class Slot:
     """One parameter.
 
-    path: "metal.alpha". owner: the Material, Light or Splats whose ``values`` hold it. name: its name there.
+    path: "metal.alpha". owner: the Material, Light, Splats or Medium whose ``values`` hold it. name: its name there.
     param: its declaration. index: number of its value record. offset: where its numbers start in the pool.
     """
 
     path: str
-    owner: Material | Light | Splats
+    owner: Material | Light | Splats | Medium
     name: str
     param: Param
     index: int
@@ -45,6 +46,8 @@ class Slot:
             return self.param.why_not or "it is an option, not a quantity"
         if isinstance(self.owner, Splats):
             return why_no_splat_gradient(self.owner, self.name)
+        if isinstance(self.owner, Medium):
+            return "its phase function is isotropic and has none" if self.name == "g" and self.owner.phase != "hg" else ""
         module = BSDFS.get(self.owner.kind) if isinstance(self.owner, Material) else None
         ask = getattr(module, "why_no_gradient", None)
         return ask(self.name, self.owner.values) if ask else ""
@@ -119,6 +122,8 @@ def owners(scene: Scene):
     for shape in scene.shapes:
         if isinstance(shape, Splats):
             yield shape, GEOMETRIES
+    for medium in scene.media:
+        yield medium, MEDIA
 
 
 def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tuple]:
@@ -132,6 +137,8 @@ def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tup
     for shape in scene.shapes:
         if isinstance(shape, Splats):
             out[id(shape)] = shape.phase, BSDFS[shape.phase]
+    for medium in scene.media:
+        out[id(medium)] = medium.phase, BSDFS[medium.phase]
     return out
 
 
@@ -148,7 +155,7 @@ def collect(scene: Scene) -> list[Slot]:
     """All parameters of a scene; refuses unknown kinds and names and values out of range."""
     slots: list[Slot] = []
     for owner, registry in owners(scene):
-        what = "bsdf" if registry is BSDFS else "light" if registry is LIGHTS else "splats"
+        what = "bsdf" if registry is BSDFS else "light" if registry is LIGHTS else "medium" if registry is MEDIA else "splats"
         where = f"{scene.file}: {what} '{owner.id}'"
         if owner.kind not in registry:
             near = difflib.get_close_matches(owner.kind, registry, 1)

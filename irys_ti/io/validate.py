@@ -11,6 +11,7 @@ from ..scene import (
     Instance,
     Light,
     Material,
+    Medium,
     Mesh,
     Primitives,
     Scene,
@@ -24,6 +25,8 @@ from . import curve_checks, meshes, splat_checks
 from .suggest import nearest
 
 FILTERS = ("box", "tent", "gaussian")
+PHASES = ("isotropic", "hg")
+MAX_MEDIA = 254
 FOV_AXES = ("x", "y", "smaller", "larger", "diagonal")
 
 
@@ -42,6 +45,9 @@ def validate(scene: Scene) -> None:
         _values(material, f"{scene.file}: material {material.id!r}")
     for light in scene.lights:
         _light(light, f"{scene.file}: light {light.id!r}")
+    for medium in scene.media:
+        _medium(medium, f"{scene.file}: medium {medium.id!r}")
+    _media_of(scene)
     for shape in scene.shapes:
         _shape(shape, materials, f"{scene.file}: shape {shape.id!r}")
     groups = {s.group for s in scene.shapes if s.group is not None}
@@ -50,9 +56,10 @@ def validate(scene: Scene) -> None:
 
 
 def _ids(scene: Scene) -> None:
-    """Ids of shapes, materials and lights must be there and differ."""
+    """Ids of shapes, materials, media and lights must be there and differ."""
     seen: dict[str, str] = {}
     objects = [("shape", s) for s in scene.shapes] + [("material", m) for m in scene.materials]
+    objects += [("medium", m) for m in scene.media]
     for kind, thing in objects + [("light", light) for light in scene.lights]:
         if not isinstance(thing.id, str) or not thing.id:
             raise SceneError(scene.file, f"a {kind} has no id", "give it one: parameter paths start with it")
@@ -62,6 +69,29 @@ def _ids(scene: Scene) -> None:
             problem = f"the id {thing.id!r} of a {kind} is that of a {seen[thing.id]} too"
             raise SceneError(scene.file, problem, "give each its own")
         seen[thing.id] = kind
+
+
+def _medium(medium: Medium, where: str) -> None:
+    if medium.phase not in PHASES:
+        raise SceneError(where, f"phase {medium.phase!r}", nearest(str(medium.phase), PHASES))
+    if isinstance(medium.priority, bool) or not isinstance(medium.priority, int) or abs(medium.priority) > 1 << 20:
+        raise SceneError(where, f"priority {medium.priority!r}", "give a whole number")
+    _matrix(medium.to_world, where)
+    _values(medium, where)
+    for name, value in medium.values.items():
+        if isinstance(value, Texture):
+            raise SceneError(f"{where}, {name}", "is a texture", "a medium has no surface: give a number or a Spectrum")
+
+
+def _media_of(scene: Scene) -> None:
+    """Media that shapes and the scene name."""
+    ids = {m.id for m in scene.media}
+    if len(ids) > MAX_MEDIA:
+        raise SceneError(scene.file, f"{len(ids)} media", f"at most {MAX_MEDIA} fit one scene")
+    named = [(f"shape {s.id!r}", side, getattr(s, side)) for s in scene.shapes for side in ("interior", "exterior")]
+    for who, side, id in [*named, ("scene", "medium", scene.medium)]:
+        if id is not None and id not in ids:
+            raise SceneError(f"{scene.file}: {who}, {side}", f"there is no medium {id!r}", nearest(str(id), ids))
 
 
 def _camera(camera: Camera, where: str) -> None:
@@ -154,15 +184,25 @@ def _instance(instance: Instance, groups: set[str], where: str) -> None:
     _matrix(instance.to_world, where)
 
 
-def _values(owner: Material | Light, where: str) -> None:
+def _values(owner: Material | Light | Medium, where: str) -> None:
     for name, value in owner.values.items():
         at = f"{where}, {name}"
-        if isinstance(value, Spectrum):
+        if name == "density" and isinstance(owner, Medium):
+            _density(value, at)
+        elif isinstance(value, Spectrum):
             _spectrum(value, at)
         elif isinstance(value, Texture):
             _texture(value, at)
         elif not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
             raise SceneError(at, f"is {value!r}", "give a finite number, a Spectrum or a Texture")
+
+
+def _density(value, where: str) -> None:
+    array = np.asarray(value)
+    if array.ndim != 3 or 0 in array.shape or not np.issubdtype(array.dtype, np.number):
+        raise SceneError(where, f"is not a grid: shape {array.shape}", "give an array (nz, ny, nx)")
+    if not np.isfinite(array).all():
+        raise SceneError(where, f"{int((~np.isfinite(array)).sum())} voxels are not finite", "repair the grid")
 
 
 def _spectrum(value: Spectrum, where: str) -> None:

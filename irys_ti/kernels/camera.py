@@ -50,6 +50,13 @@ def film_pixel(ints: ti.template(), i):
 
 
 @ti.func
+def eye(reals: ti.template(), ints: ti.template()):
+    """Where the camera is."""
+    m = ints[H_CAMERA] + CAMERA_TO_WORLD
+    return ti.Vector([reals[m + 3], reals[m + 7], reals[m + 11]])
+
+
+@ti.func
 def camera_ray(reals: ti.template(), ints: ti.template(), x, y):
     """Origin and unit direction of the ray through film point (x, y), pixels from the upper left corner.
 
@@ -61,6 +68,6 @@ def camera_ray(reals: ti.template(), ints: ti.template(), x, y):
     t = reals[c + CAMERA_TAN]
     local = ti.Vector([sx * t, sy * t * reals[c + CAMERA_ASPECT], 1.0])
     m = c + CAMERA_TO_WORLD
-    origin = ti.Vector([reals[m + 3], reals[m + 7], reals[m + 11]])
+    origin = eye(reals, ints)
     d = affine_vector(reals, m, local)
     return origin + d * reals[c + CAMERA_NEAR], d.normalized()

@@ -9,6 +9,9 @@ PRIMAL, REVERSE, FORWARD = "primal", "reverse", "forward"
 # Bits of Config.splats: some scatter or emit at all; some emit; derivatives by opacity, by position, scale, rotation.
 SPLATS, EMISSIVE, D_OPACITY, D_SHAPE = 1, 2, 4, 8
 
+# Bits of Config.media: boundaries or media at all; some emit; derivatives by extinction, emission or density.
+MEDIA, GLOWING, D_MEDIA = 1, 2, 4
+
 
 @dataclass(frozen=True)
 class Config:
@@ -18,6 +21,7 @@ class Config:
     width: children of its nodes.
     bsdf_rows, light_rows: most parameters of one BSDF, of one light.
     splats: bits of SPLATS and what else there is; 0 where there are none.
+    media: bits of MEDIA and what else there is; 0 where there are none.
     motion: derivatives by where things are are asked for. rays: paths start with rays that are given, in pairs that
     share their random numbers (kernels/boundary), instead of at the camera.
     riding: derivatives by a parameter that moves a part of a light (kernels/riding.py): 1 in the path loop, 2 for the
@@ -34,6 +38,7 @@ class Config:
     bsdf_rows: int
     light_rows: int
     splats: int = 0
+    media: int = 0
     motion: bool = False
     rays: bool = False
     riding: int = 0

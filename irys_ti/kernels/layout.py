@@ -27,6 +27,8 @@ H_N_SHAPES, H_N_INSTANCES = 27, 28
 H_RANDOM_LIGHTS = 29  # whether any light has extent, or is an environment
 H_BANDS = 40  # offset in reals of the three spectra that colours of splats mix, N_LAMBDA numbers each
 H_FLOORED = 41  # whether some splats are sampled by other opacities than their own
+H_MEDIA = 48  # medium records
+H_INSIDE = 49  # the media that the camera is inside of, packed into two numbers (kernels/media_stack.py)
 HEADER_SIZE = 64
 
 N_LAMBDA, LAMBDA_MIN, LAMBDA_STEP = 95, 360.0, 5.0
@@ -40,11 +42,23 @@ FLAG_FLIP, FLAG_NORMALS, FLAG_UVS, FLAG_ENCODED = 1, 2, 4, 8
 # of a splat set: number of its first value, harmonics per colour (0: a scatterer), their offset in reals
 SHAPE_SPLAT_VALUES, SHAPE_N_HARMONICS, SHAPE_HARMONICS = 7, 8, 9
 
+# SHAPE_INTERIOR: 0, or 1 + the medium behind the surface, or VACUUM
+VACUUM = 255
+
+# --- ints: one medium
+MEDIUM_STRIDE = 16
+MEDIUM_GRID, MEDIUM_MATERIAL, MEDIUM_VALUES, MEDIUM_PRIORITY, MEDIUM_FLAGS, MEDIUM_REALS = range(6)
+# MEDIUM_GRID: 1 where a grid gives its density; MEDIUM_MATERIAL: number of its phase function's material record;
+# MEDIUM_VALUES: number of its first value (kernels/medium); MEDIUM_REALS: world to grid (3 x 4), then majorants
+MEDIUM_SIZE, MEDIUM_CELLS, MEDIUM_FLOOR = 6, 9, 12  # points along x, y, z; majorant cells; offset in reals of the floor
+SCATTERS, EMITS, DERIVED = 1, 2, 4  # MEDIUM_FLAGS; DERIVED: its extinction, density or emission is asked for
+
 # --- ints: one value (a parameter's number, spectrum or texture)
 VALUE_STRIDE = 8
 VALUE_KIND, VALUE_DATA, VALUE_N, VALUE_GRAD, VALUE_META, VALUE_HEIGHT, VALUE_FLAGS = range(7)
 # VALUE_DATA: offset in reals; VALUE_N: points, or texture width; VALUE_GRAD: first accumulator, -1 not asked for
 CONSTANT, GRID, SIGMOID, TEXTURE = range(4)
+VOLUME = 16  # a grid's densities, read by kernels/media_grid.py alone
 PER_PRIM = 8  # VALUE_N colours, one for each primitive of a set; uv's first component is the primitive's number
 # VALUE_META: offset in reals of: gradient scale, lambda of the first point, 1 / step, to_uv (6)
 META_SCALE, META_LAMBDA, META_INV_STEP, META_UV, META_STRIDE = 0, 1, 2, 3, 9
@@ -55,7 +69,7 @@ CHANNELS_MASK, WRAP_SHIFT, NEAREST, ILLUMINANT = 7, 3, 32, 64
 MATERIAL_STRIDE = 4
 MATERIAL_KIND, MATERIAL_VALUES, MATERIAL_N, MATERIAL_FLAGS = range(4)
 # MATERIAL_FLAGS
-TWO_SIDED, WANTED, SMOOTH, TRANSMISSIVE = 1, 2, 4, 8
+TWO_SIDED, WANTED, SMOOTH, TRANSMISSIVE, NULL = 1, 2, 4, 8, 16  # NULL: paths go on through it
 
 # --- ints: one light
 LIGHT_STRIDE = 8

@@ -27,8 +27,8 @@ from irys_ti.kernels.adjoint import (
     tangent_of_lights,
 )
 from irys_ti.kernels.bvh import intersect, stack_sizes
-from irys_ti.kernels.camera import film_pixel
-from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, PRIMAL, REVERSE
+from irys_ti.kernels.camera import eye, film_pixel
+from irys_ti.kernels.config import D_MEDIA, D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, GLOWING, PRIMAL, REVERSE
 from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit
 from irys_ti.kernels.frame import tangent, to_local, to_world
 from irys_ti.kernels.geometry import kind_index
@@ -49,6 +49,8 @@ from irys_ti.kernels.layout import (
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
+    MEDIUM_MATERIAL,
+    NULL,
     RECORD_END,
     RECORD_LIT,
     RECORD_STRIDE,
@@ -62,8 +64,23 @@ from irys_ti.kernels.layout import (
     TWO_SIDED,
     WANTED,
 )
+from irys_ti.kernels.media_path import (
+    FIRST_PAIR,
+    PIECE,
+    SEGMENTS,
+    TURNS,
+    derive_media,
+    first_inside,
+    is_far,
+    keep_piece,
+    seed_of,
+)
+from irys_ti.kernels.media_path import sizes as media_sizes
+from irys_ti.kernels.media_stack import filling, is_passed, record_of, through_surface
+from irys_ti.kernels.media_terms import emission_row, look_up_terms, lower_extinction
+from irys_ti.kernels.media_walk import FAR, walk_media
 from irys_ti.kernels.motion import adjoint_of_motion, track_sizes
-from irys_ti.kernels.path_ends import add_radiance, begin_record, first_ray, give_sample, keep_record
+from irys_ti.kernels.path_ends import add_radiance, begin_record, first_ray, give_sample, keep_record, ones_where
 from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
@@ -145,6 +162,10 @@ def trace_paths(
         track = ti.Matrix.zero(float, track_sizes(config)[0], 3)  # the vertex before (kernels/motion.py)
         track_of = ti.Vector.zero(ti.i32, track_sizes(config)[1])
 
+        pieces = ti.Matrix.zero(float, media_sizes(config)[0], PIECE)  # of the shadow ray (kernels/media_path.py)
+        m_rows = ti.Matrix.zero(float, media_sizes(config)[1], 4)  # a medium's parameters
+        d_m_rows = ti.Matrix.zero(float, media_sizes(config)[1], 4)
+
         for step in range(first, n_passes):
             replay = step == 1
 
@@ -173,6 +194,11 @@ def trace_paths(
             seen, decided, end, lit_bits = sig, decisions, 0, 0
             if ti.static(config.splats & (D_OPACITY | D_SHAPE)):
                 end = 1  # a dark path tells of the chances that made it dark
+            # Media: what the path is inside of, where it left its last vertex, where the piece at hand begins (rays start a
+            # little off surfaces), how many pieces there were.
+            inside, from_o, start, segment = ti.Vector([ti.u32(0), ti.u32(0)]), o, o, 0
+            if ti.static(config.media != 0):
+                inside, start = first_inside(ints), eye(reals, ints)  # a near plane cuts shapes away, not media
             if ti.static(config.mode != PRIMAL):
                 if replay:
                     end = ti.cast(record[lane * RECORD_STRIDE + RECORD_END], ti.i32)
@@ -193,21 +219,84 @@ def trace_paths(
                 light_pdf, light_delta = 0.0, 0
                 d_light = ti.Vector([0.0, 0.0, 1.0])
                 hit_t, hit_prim, hit_inst, emits = 1e30, -1, -1, 0
+                lift, crossed, scattered = ng, 0, 0  # where rays start off; a boundary was passed; a medium was met
+                medium, length, left, n_pieces, through = -1, FAR, 0.0, 0, zero4 + 1.0
+                light_inside, light_start, u_piece = inside, o, ti.Vector([0.0, 0.0])
+                T_before, zeros_before, L_first, L_low_first, shone, began = T, zeros, L, L_low, False, start
                 splat_key = ti.u32(0)
                 if ti.static(config.splats != 0):
                     splat_key = ray_key(key, index, bounce, config.mode != PRIMAL)
-                for ray in range(ti.select(replay and depth < LIT_BITS, 1, 2)):
+                turns = ti.select(replay and depth < LIT_BITS, 1, 2)
+                if ti.static(config.media != 0):  # the shadow ray passes boundaries, in both passes
+                    turns = ti.select(replay and depth < LIT_BITS and (lit_bits >> depth) & 1 == 0, 1, TURNS)
+                for turn in range(turns):
+                    ray, any_hit = ti.min(turn, 1), ti.min(turn, ti.static(0 if config.media else 1))
                     t, prim, bu, bv, inst = intersect(
-                        reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, ray,
+                        reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, any_hit,
                         config.kinds, config.width, stack, stack_t, ti.select(ray == 0, splat_key, ti.u32(0)),
                     )  # fmt: skip
+                    if ti.static(config.media != 0):  # --- the medium on the way
+                        m = record_of(ints, filling(ints, ti.select(ray == 0, inside, light_inside)))
+                        from_here = ti.select(ray == 0, start, light_start)
+                        span = ti.select(prim >= 0, t, ti.select(ray == 0, FAR, left)) + (ray_o - from_here).dot(ray_d)
+                        if m >= 0 and reach > 0.0:
+                            if ray == 0:
+                                medium, length = m, span
+                                u_piece[0], u_piece[1] = rng.sample_2d(key, index, FIRST_PAIR + segment)
+                            seed_piece = seed_of(key, index, segment, turn)
+                            look_up_terms(reals, reals, ints, m, lambdas, m_rows, config, False)
+                            t_s, F, own, E, no_g, no_h = walk_media(
+                                reals, ints, acc, tangents, m, from_here, ray_d, span, seed_piece, u_piece, T, zeros, ray,
+                                lower_extinction(m_rows), emission_row(m_rows), zero4, zero4, zero4, replica, config, False,
+                            )  # fmt: skip
+                            if ray == 1:
+                                for k in ti.static(range(4)):
+                                    through[k] *= ti.select(own[k] == 0, F[k], 0.0)
+                                if ti.static(config.media & D_MEDIA):
+                                    if replay:
+                                        keep_piece(pieces, n_pieces, from_here, span, m, turn, seed_piece)
+                                        n_pieces += 1
+                            else:
+                                if ti.static(config.media & GLOWING):
+                                    if E.max() > 0.0:
+                                        L, L_low = add_radiance(
+                                            record, lane, L, L_low, T * E, ones_where(zeros), zeros, replay, config
+                                        )
+                                        shone = True
+                                T *= F
+                                zeros += own
+                                if t_s >= 0.0:
+                                    scattered, prim, inst, t = 1, -1, -1, t_s
                     if ray == 1:
                         lit = ti.select(prim < 0 and reach > 0.0, 1, 0)
+                        if ti.static(config.media != 0):
+                            lit = ti.select(through.max() > 0.0, lit, 0)
+                            on = 0
+                            if prim >= 0 and through.max() > 0.0:
+                                other = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
+                                if is_passed(ints, light_inside, other):
+                                    at, normal, ns_there, uv_there, du_there = surface_at(
+                                        reals, ints, blocks, other, prim, inst, ray_o, ray_d, t, bu, bv, config
+                                    )
+                                    light_inside = through_surface(ints, light_inside, other, ray_d.dot(normal) < 0.0)
+                                    ray_o, left, on = offset_point(at, normal, ray_d, radius), left - t, 1
+                                    light_start = at
+                                    reach = ti.max(left * SHADOW, 1e-20)
+                            if on == 0:
+                                break
                     else:
                         reach = -1.0  # no shadow ray unless a light is sampled
                         sig = fold_real(fold(fold(sig, prim), inst), t)
                         decisions = fold(fold(decisions, prim), inst)
                         i_light, pdf_light, uv_light = ints[H_ENVIRONMENT], 0.0, ti.Vector([0.0, 0.0])
+                        if ti.static(config.media != 0):
+                            decisions = fold(decisions, scattered)
+                            if scattered == 1:
+                                i_light = -1
+                                material = ints[H_MATERIALS] + ints[medium + MEDIUM_MATERIAL] * MATERIAL_STRIDE
+                                flags = ints[material + MATERIAL_FLAGS]
+                                p, ns, hit_t = start + t * d, -d, t
+                                on_surface = ti.select(depth + 1 < max_depth, 1, 0)
                         if prim >= 0:
                             shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                             material = ints[H_MATERIALS] + ints[shape + SHAPE_MATERIAL] * MATERIAL_STRIDE
@@ -215,13 +304,21 @@ def trace_paths(
                             p, ng, ns, uv, dp_du = surface_at(
                                 reals, ints, blocks, shape, prim, inst, o, d, t, bu, bv, config
                             )
-                            i_light, uv_light = ints[shape + SHAPE_LIGHT], uv
+                            lift, i_light, uv_light = ng, ints[shape + SHAPE_LIGHT], uv
                             hit_t, hit_prim, hit_inst = t, prim, inst
                             if d.dot(ng) >= 0.0:
                                 i_light = -1  # lights shine on their outer side
                             if i_light >= 0 and prev_delta == 0:
-                                pdf_light = pdf_hit(reals, ints, i_light, shape, prim, o, p, ng, d, t, config)
+                                far = t
+                                if ti.static(config.media != 0):
+                                    far = (p - from_o).dot(d)
+                                pdf_light = pdf_hit(reals, ints, i_light, shape, prim, from_o, p, ng, d, far, config)
                             on_surface = ti.select(depth + 1 < max_depth, 1, 0)
+                            if ti.static(config.media != 0):
+                                if is_passed(ints, inside, shape):
+                                    crossed, on_surface = 1, 0
+                                    if (flags & NULL) == 0:  # hidden
+                                        i_light = -1
                             if ti.static(config.splats & EMISSIVE):
                                 is_splat = ints[shape + SHAPE_KIND] == ti.static(kind_index("splats"))
                                 if is_splat and ints[shape + SHAPE_N_HARMONICS] > 0:
@@ -239,18 +336,24 @@ def trace_paths(
                                 u[2 * pair], u[2 * pair + 1] = rng.sample_2d(key, index, bounce + pair)
                         if on_surface == 1 and (flags & SMOOTH) != 0:
                             d_light, light_pdf, light_delta, distance, origin = take_sample(
-                                reals, ints, p, ng, ns, d, u, radius, (flags & TRANSMISSIVE) != 0, light_of, light_factor,
+                                reals, ints, p, lift, ns, d, u, radius, (flags & TRANSMISSIVE) != 0, light_of, light_factor,
                                 light_w, light_uv, config,
                             )  # fmt: skip
                             if distance >= 0.0:
-                                ray_o, ray_d = offset_point(p, ng, d_light, radius), d_light
-                                reach = (distance + (origin - ray_o).dot(d_light)) * SHADOW
+                                ray_o, ray_d, light_start = offset_point(p, lift, d_light, radius), d_light, p
+                                left = distance + (origin - ray_o).dot(d_light)
+                                reach = left * SHADOW
+                                if ti.static(config.media != 0):
+                                    if is_far(ints, light_of[SAMPLED], config) == 1:
+                                        left = FAR
+                                    if scattered == 0 and d.dot(ng) * d_light.dot(ng) > 0.0:
+                                        light_inside = through_surface(ints, inside, shape, d_light.dot(ng) < 0.0)
                 if ti.static(config.mode != PRIMAL):
                     if depth < LIT_BITS:
-                        if replay:
-                            lit = (lit_bits >> depth) & 1
-                        else:
+                        if not replay:
                             lit_bits |= lit << depth
+                        elif ti.static(config.media == 0):
+                            lit = (lit_bits >> depth) & 1
                 decisions = fold(decisions, lit)
 
                 # --- the splats that the rays passed: light that is left, and chances that were not drawn as they are
@@ -297,11 +400,9 @@ def trace_paths(
                         light_factor[SAMPLED] /= 1.0 + ratio * ratio
 
                 # --- the radiance of both lights
-                alone = ti.Vector([0.0, 0.0, 0.0, 0.0])  # 1 where no factor has been zero so far
-                for k in ti.static(range(4)):
-                    alone[k] = ti.select(zeros[k] == 0, 1.0, 0.0)
+                alone = ones_where(zeros)  # 1 where no factor has been zero so far
                 L_sampled = zero4
-                L_before, L_low_before, shone = L, L_low, False
+                L_before, L_low_before = L, L_low
                 for which in range(2):
                     i_light = light_of[which]
                     if i_light >= 0 and (which == HIT or lit == 1):
@@ -316,6 +417,9 @@ def trace_paths(
                         factor = T * light_factor[which]
                         if which == SAMPLED:
                             L_sampled = Le * light_factor[SAMPLED]
+                            if ti.static(config.media != 0):
+                                L_sampled *= through
+                                factor *= through
                             for k in ti.static(range(4)):
                                 factor[k] *= f[LIGHT, k]
                         L, L_low = add_radiance(record, lane, L, L_low, factor * Le, alone, zeros, replay, config)
@@ -336,6 +440,9 @@ def trace_paths(
                             end = depth + 1
 
                 # --- what this vertex did to L: the adjoint, or the tangent
+                dimmed = alone * T * light_factor[SAMPLED]
+                if ti.static(config.media != 0):
+                    dimmed *= through
                 if ti.static(config.mode == REVERSE):
                     if replay:
                         adjoint_of_lights(
@@ -346,7 +453,7 @@ def trace_paths(
                             if lit == 1:
                                 adjoint_of_riding(
                                     reals, ints, record, d_rows, lane, light_of[SAMPLED], light_w, light_rows,
-                                    alone * T * light_factor[SAMPLED], kind, rows, wi, wo_of, flip, s, b, ns, lambdas,
+                                    dimmed, kind, rows, wi, wo_of, flip, s, b, ns, lambdas,
                                     config,
                                 )  # fmt: skip
                         if on_surface == 1 and (flags & WANTED) != 0:
@@ -371,7 +478,7 @@ def trace_paths(
                             if lit == 1:
                                 d_L += tangent_of_riding(
                                     reals, ints, tangents, light_of[SAMPLED], light_w, light_uv,
-                                    alone * T * light_factor[SAMPLED], kind, rows, wi, wo_of, flip, s, b, ns, lambdas,
+                                    dimmed, kind, rows, wi, wo_of, flip, s, b, ns, lambdas,
                                     config,
                                 )  # fmt: skip
                         if on_surface == 1:
@@ -386,6 +493,14 @@ def trace_paths(
                             reals, ints, acc, tangents, nodes, node_refs, blocks, block_prims, record, d_film, stack, lane,
                             pixel, replica, depth, o, d, hit_t, hit_prim, hit_inst, ray_o, ray_d, reach, lit, lambdas, T, W,
                             f, L_before, L_low_before, L_sampled, alone, d_L, config,
+                        )  # fmt: skip
+
+                if ti.static(config.media & D_MEDIA and config.mode != PRIMAL):
+                    if replay:
+                        d_L += derive_media(
+                            reals, ints, acc, tangents, record, pieces, n_pieces, m_rows, d_m_rows, lane, key, index, segment,
+                            medium, began, d, d_light, length, u_piece, T_before, zeros_before, L_first, L_low_first, T, f, lit,
+                            L_sampled, alone, lambdas, replica, config,
                         )  # fmt: skip
 
                 # --- on to the next vertex
@@ -414,11 +529,22 @@ def trace_paths(
                     if largest == 0.0 or (replay and depth == end):
                         alive = 0
                     wo = ti.Vector([wo_of[NEXT, 0], wo_of[NEXT, 1], wo_of[NEXT, 2] * flip])
+                    facing = d.dot(ng)
                     d = to_world(wo, s, b, ns).normalized()
-                    o = offset_point(p, ng, d, radius)
+                    if ti.static(config.media != 0):
+                        if scattered == 0 and facing * d.dot(ng) > 0.0:
+                            inside = through_surface(ints, inside, shape, facing < 0.0)
+                    o = offset_point(p, lift, d, radius)
+                    from_o, start = o, p
                     prev_pdf, prev_delta = pdf[NEXT], delta
                     decisions = fold(fold(decisions, delta), alive)
                     sig = fold_real(fold(sig, delta + 2 * alive + 4 * lit), d[0])
+
+                if ti.static(config.media != 0):
+                    segment += 1
+                    if crossed == 1 and segment < SEGMENTS and (ones_where(zeros // 2) * T).max() > 0.0:
+                        inside, alive = through_surface(ints, inside, shape, d.dot(ng) < 0.0), 1
+                        o, start = offset_point(p, ng, d, radius), p
 
             # --- the end of a pass
             out = L + L_low

@@ -55,6 +55,15 @@ def begin_record(
 
 
 @ti.func
+def ones_where(zeros):
+    """1 for each wavelength whose number of zeros is 0."""
+    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    for k in ti.static(range(4)):
+        out[k] = ti.select(zeros[k] == 0, 1.0, 0.0)
+    return out
+
+
+@ti.func
 def add_radiance(record: ti.template(), lane, L, L_low, x, alone, zeros, replay, config: ti.template()):
     """A contribution x to a path's radiance, a two-float sum; where one factor is zero, to what that one keeps away.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from .camera import Camera
 from .material import Light, Material
+from .medium import Medium
 from .shapes import Instance, Shape
 
 
@@ -28,7 +29,8 @@ class Scene:
     ``controls``: what steers other parameters (controls.py): parts with dimensions, robots.
     ``spp``: samples per pixel that the file asks for, if it does. ``notes``: what of the file was dropped or
     changed, a line each.
-    Ids of shapes, materials and lights are the first part of parameter paths and must differ.
+    media: what shapes name as their interior; ``medium``: the id of the one that fills the world, if one does.
+    Ids of shapes, materials, media and lights are the first part of parameter paths and must differ.
     """
 
     camera: Camera = field(default_factory=Camera)
@@ -36,7 +38,8 @@ class Scene:
     lights: list[Light] = field(default_factory=list)
     materials: list[Material] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
-    media: list = field(default_factory=list)
+    media: list[Medium] = field(default_factory=list)
+    medium: str | None = None
     controls: list = field(default_factory=list)
     integrator: Integrator = field(default_factory=Integrator)
     file: str = "scene"

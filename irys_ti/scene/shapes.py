@@ -16,7 +16,8 @@ class Shape:
 
     id: its name in parameter paths. material: id of a Material. light: an area Light, or None.
     flip_normals: turn the surface's outward side around. group: name of the shape group it belongs to,
-    None for the world; a group is seen through instances only.
+    None for the world; a group is seen through instances only. interior, exterior: ids of the media behind the surface
+    and before it; an exterior without an interior encloses nothing at all, a hole in what surrounds it.
     translation (3,), rotation (3,) (axis times radians) and scale move it from where its arrays place it, about its
     ``origin`` (scene/pose.py); ``origin`` None: the centre of its bounding box, a sphere's centre.
     """

@@ -93,7 +93,7 @@ def test_fog_keeps_its_medium(data):
     scene = io.load(data / "reference" / "fog.xml")
     (medium,) = scene.media
     assert scene.shapes[1].interior == medium.id == "sphere_0_interior"
-    assert medium.phase == "hg" and medium.phase_values == {"g": 0.3}
+    assert medium.phase == "hg" and medium.values["g"] == 0.3
     np.testing.assert_array_equal(medium.values["sigma_t"].values, [1.8, 1.2])
 
 

@@ -1,8 +1,8 @@
-"""<medium> elements, kept as they are given."""
+"""<medium> elements with their phase functions."""
 
 from __future__ import annotations
 
-from ...scene.medium import Medium
+from ...scene import Medium, Texture
 from ..suggest import nearest
 from .props import Props
 from .textures import reflectance, value
@@ -19,6 +19,9 @@ def medium(node: Node, context, id: str) -> Medium:
         "albedo": reflectance(props, "albedo", 0.75),
         "scale": props.float("scale", 1.0, low=0.0),
     }
+    for name in ("sigma_t", "albedo"):
+        if isinstance(values[name], Texture):
+            raise props.node.error(f"{name} is a texture", "a homogeneous medium has one spectrum")
     props.boolean("has_spectral_extinction", True)
     props.boolean("sample_emitters", True)
     phase = props.one("phase")
@@ -27,7 +30,7 @@ def medium(node: Node, context, id: str) -> Medium:
         return Medium(id, "homogeneous", values)
     inner = Props(phase, context)
     if phase.type == "hg":
-        result = Medium(id, "homogeneous", values, "hg", {"g": inner.float("g", 0.8, -1.0, 1.0, strict=True)})
+        result = Medium(id, "homogeneous", {**values, "g": inner.float("g", 0.8, -0.99, 0.99)}, "hg")
     elif phase.type == "isotropic":
         result = Medium(id, "homogeneous", values)
     else:

@@ -1,0 +1,59 @@
+"""Scenes of media. All have the same kinds of everything, so that one kernel a tier and mode serves them all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irys_ti.scene import Integrator, Light, Material, Medium, Scene, Sphere, constant, points, rectangle
+from irys_ti.scene.transform import look_at, rotate, scale, translate
+from tests.helpers.scenes import camera
+
+MATERIALS = [("none", "null", {}), ("white", "diffuse", {"reflectance": 0.7}), ("black", "diffuse", {"reflectance": 0.0})]
+COLOURED = points([400, 700], [1.8, 1.2])
+
+
+def scene(cam, shapes, media, sky=1.0, depth=64, rr=1000, **more) -> Scene:
+    """A scene under a constant sky. A speck and a second medium nobody meets keep the set of kinds the same."""
+    speck = rectangle(translate(0, 0, 0.1) @ scale(1e-4), id="speck", material="none")
+    spare = [
+        Medium("spare", values={"sigma_t": COLOURED, "emission": 1.0}, phase="isotropic"),
+        Medium("spare_hg", phase="hg"),
+    ]
+    return Scene(
+        camera=cam, shapes=[*shapes, speck], media=[*media, *spare],
+        materials=[Material(id, kind, dict(values)) for id, kind, values in MATERIALS],
+        lights=[Light("sky", "constant", {"radiance": constant(sky)}), Light("bulb", "point", {"intensity": constant(0.0)})],
+        integrator=Integrator(depth, rr), **more,
+    )  # fmt: skip
+
+
+def ball(values, eye, target=(0, 0, 0), phase="isotropic", radius=1.0, pixels=8, fov=0.5, **more) -> Scene:
+    """A ball of a medium with nothing around it."""
+    fog = Medium("fog", values=values, phase=phase)
+    shape = Sphere(id="ball", material="none", interior="fog", radius=radius)
+    return scene(camera(eye, target, fov, pixels, near_clip=1e-4), [shape], [fog], **more)
+
+
+def half_space(albedo, size=60.0) -> Scene:
+    """A wide slab without end below, seen from straight above: by reciprocity its plane albedo at normal incidence."""
+    top = rectangle(translate(7, 3, 0) @ scale(size), id="top", material="none", interior="fog")
+    fog = Medium("fog", values={"sigma_t": 1.0, "albedo": albedo})
+    return scene(camera([0, 0, 1], [0, 0, 0], 0.01, 8), [top], [fog], depth=100000, rr=64)
+
+
+def foggy_room(pixels=16, phase="hg", **values) -> Scene:
+    """A ball of coloured fog that glows a little, over a floor, under a point light and a sky; a black card casts a shadow."""
+    values = {"sigma_t": COLOURED, "albedo": points([400, 700], [0.8, 0.7]), "g": 0.3, "emission": 0.1, **values}
+    if phase == "isotropic":
+        values.pop("g")
+    shapes = [
+        rectangle(rotate([1, 0, 0], -90) @ scale(3), id="floor", material="white"),
+        Sphere(id="ball", material="none", interior="fog", center=np.array([0, 0.8, 0]), radius=0.7),
+        rectangle(translate(0.5, 2.2, 0) @ rotate([1, 0, 0], 90) @ scale(0.4), id="card", material="black"),
+    ]
+    out = scene(camera([0, 1.2, 3.6], [0, 0.7, 0], 40, pixels), shapes, [Medium("fog", values=values, phase=phase)], sky=0.5)
+    out.lights[1] = Light("bulb", "point", {"intensity": constant(6.0)}, look_at([1, 3, 1], [0, 0, 0], [0, 1, 0]))
+    return out
+
+
+FOG = [f"fog.{name}" for name in ("albedo", "g", "sigma_t", "scale", "emission")]
