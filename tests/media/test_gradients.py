@@ -16,9 +16,8 @@ STEPS = {"albedo": 0.02, "g": 0.05, "sigma_t": 0.1, "scale": 0.06, "emission": 0
 
 
 def test_finite_differences(f64):
-    """Reverse mode against central differences of the rendered loss with common random numbers.
-
-    Each from seeds of its own; a spectrum along a direction that is not its own. The control: a quarter more fails, but for g, whose differences are noisy.
+    """Reverse mode against central differences of the rendered loss, each from seeds of its own; a spectrum along a
+    direction that is not its own. The control: a quarter more fails, but for g, whose differences are noisy.
     """
     scene = foggy_room()
     u, p = weight_image(scene), it.parameters(scene)
