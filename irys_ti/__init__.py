@@ -59,6 +59,8 @@ _PUBLIC = {
     "read_splats": "io.splats",
     "write_splats": "io.splats",
     "write_image": "io.images",
+    "read_volume": "io.volumes",
+    "write_volume": "io.volumes",
 }
 _RENAMED = {"register_bsdf": "register", "register_geometry": "register", "ies_light": "light"}
 _MODULES = {"cad", "kinematics", "runtime", "scene", "io", "graph", "reference", "optim", "spectral"}
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from .io.ies import light as ies_light
     from .io.images import read_image, write_image
     from .io.splats import read_splats, write_splats
+    from .io.volumes import read_volume, write_volume
     from .kernels.bsdf import register as register_bsdf
     from .kernels.geometry import register as register_geometry
     from .optim.losses import L1, L2, LogL2, RelativeL2

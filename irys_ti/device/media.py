@@ -6,9 +6,11 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.kernels.config import D_MEDIA, GLOWING, MEDIA, PRIMAL
+from irys_ti.kernels.config import D_MEDIA, GLOWING, GRIDS, MEDIA, PRIMAL
 from irys_ti.scene import Medium, Mesh, Scene, Shape, Sphere, Splats
 from irys_ti.scene.transform import points_to
+
+from . import grids
 
 DEEPEST = 8  # media that a point may be inside of (kernels/media_stack.py)
 SHAPING = ("sigma_t", "scale", "emission", "density")  # parameters whose derivative is the walk's, not the phase function's
@@ -32,7 +34,8 @@ class MediaTable:
 
     @staticmethod
     def _fingerprint(scene: Scene):
-        return scene.medium, tuple((id(m), m.id, m.kind, m.phase, m.priority) for m in scene.media)
+        shapes = (np.shape(m.values.get("density")) for m in scene.media)
+        return scene.medium, tuple((id(m), m.id, m.kind, m.phase, m.priority, n) for m, n in zip(scene.media, shapes))
 
     def changed(self, scene: Scene) -> bool:
         """Whether media were added, removed or made others since."""
@@ -46,6 +49,12 @@ class MediaTable:
             r[layout.MEDIUM_MATERIAL] = first_material + i
             r[layout.MEDIUM_VALUES] = device.by_path[f"{m.id}.sigma_t"].index
             r[layout.MEDIUM_PRIORITY] = m.priority
+            if m.kind == "grid":
+                shape = np.shape(m.values["density"])
+                r[layout.MEDIUM_GRID] = 1
+                r[layout.MEDIUM_SIZE : layout.MEDIUM_SIZE + 3] = shape[::-1]
+                r[layout.MEDIUM_REALS] = reals.add(np.zeros(layout.GRID_MAJORANTS + int(np.prod(grids.cells(shape)))))
+        self._grids: dict = {}  # what the grids' numbers were made from
         self.records = records
         self.records_at = h[layout.H_MEDIA] = ints.add(records)
         self.inside_at = h[layout.H_INSIDE] = ints.add(np.zeros(2))
@@ -70,9 +79,22 @@ class MediaTable:
             if self._glows(m, device):
                 flags |= layout.EMITS
             self.records[i, layout.MEDIUM_FLAGS] = flags
+            if m.kind == "grid":
+                self._write_grid(i, m, device)
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
         device.mirror_ints[self.inside_at : self.inside_at + 2] = self._inside(device.scene())
+
+    def _write_grid(self, i: int, m: Medium, device) -> None:
+        """A grid's place and majorants, where they changed."""
+        host, placed = device.by_path[f"{m.id}.density"].encoded.host, np.array(m.to_world, np.float64)
+        if i in self._grids and self._grids[i][0] is host and np.array_equal(self._grids[i][1], placed):
+            return
+        self._grids[i] = host, placed
+        numbers, cells = grids.place(host, placed)
+        at = self.records[i, layout.MEDIUM_REALS]
+        device.mirror_reals[at : at + numbers.size] = numbers
+        self.records[i, layout.MEDIUM_CELLS : layout.MEDIUM_CELLS + 3] = cells
 
     def _glows(self, m: Medium, device) -> bool:
         """Whether a medium emits, or its emission is asked for."""
@@ -83,7 +105,8 @@ class MediaTable:
         if not self.used:
             return 0
         glowing = any(self._glows(m, device) for m in self.media)
-        return MEDIA | (GLOWING if glowing else 0) | (D_MEDIA if mode != PRIMAL and self.derived else 0)
+        grid = any(m.kind == "grid" for m in self.media)
+        return MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (D_MEDIA if mode != PRIMAL and self.derived else 0)
 
     def _inside(self, scene: Scene) -> list[int]:
         """The packed stack of media around the camera, two numbers as i32."""

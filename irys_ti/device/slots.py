@@ -47,7 +47,8 @@ class Slot:
         if isinstance(self.owner, Splats):
             return why_no_splat_gradient(self.owner, self.name)
         if isinstance(self.owner, Medium):
-            return "its phase function is isotropic and has none" if self.name == "g" and self.owner.phase != "hg" else ""
+            own = {"g": "hg", "diameter": "droplets"}.get(self.name, self.owner.phase)
+            return "" if own == self.owner.phase else f"its phase function is {self.owner.phase} and has none"
         module = BSDFS.get(self.owner.kind) if isinstance(self.owner, Material) else None
         ask = getattr(module, "why_no_gradient", None)
         return ask(self.name, self.owner.values) if ask else ""

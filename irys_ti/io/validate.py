@@ -25,7 +25,7 @@ from . import curve_checks, meshes, splat_checks
 from .suggest import nearest
 
 FILTERS = ("box", "tent", "gaussian")
-PHASES = ("isotropic", "hg")
+PHASES = ("isotropic", "hg", "droplets")
 MAX_MEDIA = 254
 FOV_AXES = ("x", "y", "smaller", "larger", "diagonal")
 
@@ -78,6 +78,8 @@ def _medium(medium: Medium, where: str) -> None:
         raise SceneError(where, f"priority {medium.priority!r}", "give a whole number")
     _matrix(medium.to_world, where)
     _values(medium, where)
+    if medium.kind == "grid" and "density" not in medium.values:
+        raise SceneError(where, "has no density", "give an array (nz, ny, nx) as its value 'density'")
     for name, value in medium.values.items():
         if isinstance(value, Texture):
             raise SceneError(f"{where}, {name}", "is a texture", "a medium has no surface: give a number or a Spectrum")

@@ -49,8 +49,10 @@ VACUUM = 255
 MEDIUM_STRIDE = 16
 MEDIUM_GRID, MEDIUM_MATERIAL, MEDIUM_VALUES, MEDIUM_PRIORITY, MEDIUM_FLAGS, MEDIUM_REALS = range(6)
 # MEDIUM_GRID: 1 where a grid gives its density; MEDIUM_MATERIAL: number of its phase function's material record;
-# MEDIUM_VALUES: number of its first value (kernels/medium); MEDIUM_REALS: world to grid (3 x 4), then majorants
-MEDIUM_SIZE, MEDIUM_CELLS, MEDIUM_FLOOR = 6, 9, 12  # points along x, y, z; majorant cells; offset in reals of the floor
+# MEDIUM_VALUES: number of its first value (kernels/medium); of a grid:
+MEDIUM_SIZE, MEDIUM_CELLS = 6, 9  # voxels, and majorant cells, along x, y, z
+# MEDIUM_REALS: to the grid's cube [0, 1]^3 (3 x 4, row major), the length of its diagonal, greatest density of each cell
+GRID_DIAGONAL, GRID_MAJORANTS = 12, 13
 SCATTERS, EMITS, DERIVED = 1, 2, 4  # MEDIUM_FLAGS; DERIVED: its extinction, density or emission is asked for
 
 # --- ints: one value (a parameter's number, spectrum or texture)

@@ -120,7 +120,7 @@ def derive_media(
             wanted = ints[m + MEDIUM_FLAGS] & DERIVED
         if wanted != 0:
             look_up_terms(reals, reals, ints, m, lambdas, rows, config, False)
-            t_s, F, own, E, g, h = walk_media(
+            t_s, F, own, E, g, h, moved = walk_media(
                 reals, ints, acc, tangents, m, from_o, along, span, seed_of(key, index, segment, turn), u, T_before,
                 zeros_before, is_shadow, lower_extinction(rows), emission_row(rows), up, one_zero, carry, replica, config, True,
             )  # fmt: skip
@@ -137,5 +137,5 @@ def derive_media(
                     deposit_row(reals, ints, acc, ints[m + MEDIUM_VALUES] + j, lambdas, nowhere, row, replica, config)
             if ti.static(config.mode == FORWARD):
                 look_up_terms(reals, tangents, ints, m, lambdas, d_rows, config, True)
-                d_L += g * lower_extinction_jvp(rows, d_rows) + h * emission_row(d_rows)
+                d_L += g * lower_extinction_jvp(rows, d_rows) + h * emission_row(d_rows) + moved
     return d_L

@@ -7,31 +7,21 @@ Where a derivative is asked for, they are drawn from extinctions with a floor, s
 still shows what it would do.
 """
 
-from irys_ti.kernels.config import GLOWING, PRIMAL
+from irys_ti.kernels.config import GLOWING, GRIDS, PRIMAL
 from irys_ti.kernels.layout import (
     DERIVED,
     EMITS,
     H_SPHERE,
     MEDIUM_FLAGS,
+    MEDIUM_GRID,
     SCATTERS,
 )
+from irys_ti.kernels.media_grid import shares, walk_grid
 from irys_ti.runtime import ti
 
 FLOOR = 0.25  # optical depth of a piece that derivatives see at least
 FAR = 1e30  # length of a piece without an end
 MOST_SHOWN = 1e6  # length, in radii of the scene, that shows what an endless medium emits
-
-
-@ti.func
-def shares(T, zeros):
-    """Weights of the mixture: the throughput where the path still lives."""
-    w, total = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
-    for k in ti.static(range(4)):
-        w[k] = ti.select(zeros[k] < 2, ti.max(T[k], 0.0), 0.0)
-        total += w[k]
-    for k in ti.static(range(4)):
-        w[k] = ti.select(total > 0.0, w[k] / ti.select(total > 0.0, total, 1.0), 0.25)
-    return w
 
 
 @ti.func
@@ -42,62 +32,71 @@ def walk_media(
     """The piece o + t d, 0 < t < length, of a medium.
 
     sigma, glow: its extinction and emission at density 1. u: two numbers in [0, 1) and seed: what it is drawn from. Returns
-    (t, factor, own, E, g, h): t where it scatters, -1 where it comes through; the factor without its zeros, which ``own``
+    (t, factor, own, E, g, h, moved): t where it scatters, -1 where it comes through; the factor without its zeros, which ``own``
     counts (1: asked for, 2: for good); E: what it emits, over T. With ``deposit`` also derivatives by sigma and glow of
     what the path shows: ``up``, its radiance from here on, of which ``carry`` times E is the piece's own; one_zero: its
-    radiance but for one factor that is zero.
+    radiance but for one factor that is zero; moved: in FORWARD mode its derivative along the tangents of a grid's densities.
     """
+    moved, is_grid = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0
     t_s, F, own = -1.0, ti.Vector([1.0, 1.0, 1.0, 1.0]), ti.Vector([0, 0, 0, 0])
     E, g, h = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
     flags = ints[medium + MEDIUM_FLAGS]
     derived, scatters = (flags & DERIVED) != 0, (flags & SCATTERS) != 0 and is_shadow == 0
-    floor = 0.0
-    if ti.static(config.mode != PRIMAL):
-        if derived:
-            floor = FLOOR / ti.min(length, 2.0 * reals[ints[H_SPHERE] + 3])
-    over = 1.0  # density of what happened, or its chance
-    if scatters:
-        w = shares(T, zeros)
-        drawn = ti.max(sigma, floor)
-        chosen = drawn[3]
-        below = w[0] + w[1] + w[2]
-        for k in ti.static((2, 1, 0)):
-            chosen = ti.select(u[1] < below, drawn[k], chosen)
-            below -= w[k]
-        free = -ti.log(1.0 - u[0])
-        if free < chosen * length:
-            t_s = free / chosen
-            over = w.dot(drawn * ti.exp(-t_s * drawn))
-        else:
-            over = w.dot(ti.exp(-length * drawn))
-    t = ti.select(t_s >= 0.0, t_s, length)
-    for k in ti.static(range(4)):
-        through = ti.exp(-sigma[k] * t)
-        is_zero = t_s >= 0.0 and sigma[k] == 0.0
-        F[k] = ti.select(t_s >= 0.0 and not is_zero, sigma[k], 1.0) * through / over
-        if ti.static(config.mode == PRIMAL):
-            F[k] = ti.select(is_zero, 0.0, F[k])
-        else:
-            own[k] = ti.select(is_zero, ti.select(derived, 1, 2), 0)
-            if F[k] == 0.0:
-                F[k], own[k] = 1.0, 2
-    reach = ti.min(length, MOST_SHOWN * reals[ints[H_SPHERE] + 3])
-    is_glowing = (flags & EMITS) != 0 and is_shadow == 0
-    if ti.static(config.media & GLOWING):
-        if is_glowing:
-            for k in ti.static(range(4)):
-                E[k] = glow[k] * reach * shown(sigma[k] * reach)
-    if ti.static(deposit):
+    if ti.static(config.media & GRIDS):
+        is_grid = ints[medium + MEDIUM_GRID]
+        if is_grid == 1:
+            t_s, F, own, E, g, h, moved = walk_grid(
+                reals, ints, acc, tangents, medium, o, d, length, seed, u, T, zeros, scatters, derived, is_shadow, sigma, glow,
+                up, one_zero, carry, replica, config, deposit,
+            )  # fmt: skip
+    if is_grid == 0:
+        floor = 0.0
+        if ti.static(config.mode != PRIMAL):
+            if derived:
+                floor = FLOOR / ti.min(length, 2.0 * reals[ints[H_SPHERE] + 3])
+        over = 1.0  # density of what happened, or its chance
+        if scatters:
+            w = shares(T, zeros)
+            drawn = ti.max(sigma, floor)
+            chosen = drawn[3]
+            below = w[0] + w[1] + w[2]
+            for k in ti.static((2, 1, 0)):
+                chosen = ti.select(u[1] < below, drawn[k], chosen)
+                below -= w[k]
+            free = -ti.log(1.0 - u[0])
+            if free < chosen * length:
+                t_s = free / chosen
+                over = w.dot(drawn * ti.exp(-t_s * drawn))
+            else:
+                over = w.dot(ti.exp(-length * drawn))
+        t = ti.select(t_s >= 0.0, t_s, length)
         for k in ti.static(range(4)):
-            rest = up[k] - carry[k] * E[k]
-            g[k] = -rest * t
-            if t_s >= 0.0:
-                g[k] += ti.select(sigma[k] > 0.0, rest / ti.select(sigma[k] > 0.0, sigma[k], 1.0), one_zero[k])
-            if ti.static(config.media & GLOWING):
-                if is_glowing:
-                    g[k] += carry[k] * glow[k] * reach * reach * shown_slope(sigma[k] * reach)
-                    h[k] = carry[k] * reach * shown(sigma[k] * reach)
-    return t_s, F, own, E, g, h
+            through = ti.exp(-sigma[k] * t)
+            is_zero = t_s >= 0.0 and sigma[k] == 0.0
+            F[k] = ti.select(t_s >= 0.0 and not is_zero, sigma[k], 1.0) * through / over
+            if ti.static(config.mode == PRIMAL):
+                F[k] = ti.select(is_zero, 0.0, F[k])
+            else:
+                own[k] = ti.select(is_zero, ti.select(derived, 1, 2), 0)
+                if F[k] == 0.0:
+                    F[k], own[k] = 1.0, 2
+        reach = ti.min(length, MOST_SHOWN * reals[ints[H_SPHERE] + 3])
+        is_glowing = (flags & EMITS) != 0 and is_shadow == 0
+        if ti.static(config.media & GLOWING):
+            if is_glowing:
+                for k in ti.static(range(4)):
+                    E[k] = glow[k] * reach * shown(sigma[k] * reach)
+        if ti.static(deposit):
+            for k in ti.static(range(4)):
+                rest = up[k] - carry[k] * E[k]
+                g[k] = -rest * t
+                if t_s >= 0.0:
+                    g[k] += ti.select(sigma[k] > 0.0, rest / ti.select(sigma[k] > 0.0, sigma[k], 1.0), one_zero[k])
+                if ti.static(config.media & GLOWING):
+                    if is_glowing:
+                        g[k] += carry[k] * glow[k] * reach * reach * shown_slope(sigma[k] * reach)
+                        h[k] = carry[k] * reach * shown(sigma[k] * reach)
+    return t_s, F, own, E, g, h, moved
 
 
 @ti.func

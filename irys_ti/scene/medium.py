@@ -17,7 +17,8 @@ class Medium:
     unit of length, times ``scale``; albedo, the fraction of it that scatters; g, the mean cosine of the phase function "hg"
     (Henyey and Greenstein); emission, radiance per unit of length. Of a grid also ``density``, (nz, ny, nx) factors on
     extinction and emission at the centres of voxels, linear between them and 0 outside.
-    phase: "hg" or "isotropic". priority: of media that overlap the one of highest priority is there, among equals the one
+    phase: "isotropic", "hg", or "droplets" of water, whose ``diameter`` in micrometres stands in place of g.
+    priority: of media that overlap the one of highest priority is there, among equals the one
     entered last. to_world: (4, 4), of a grid, from the cube [0, 1]^3 along its x, y, z.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irys_ti.scene import Integrator, Light, Material, Medium, Scene, Sphere, constant, points, rectangle
+from irys_ti.scene import Integrator, Light, Material, Medium, Scene, Sphere, constant, cube, points, rectangle
 from irys_ti.scene.transform import look_at, rotate, scale, translate
 from tests.helpers.scenes import camera
 
@@ -57,3 +57,27 @@ def foggy_room(pixels=16, phase="hg", **values) -> Scene:
 
 
 FOG = [f"fog.{name}" for name in ("albedo", "g", "sigma_t", "scale", "emission")]
+
+
+def blob(n=8) -> np.ndarray:
+    """An uneven cloud on a grid of n^3 voxels, empty at its rim."""
+    z, y, x = (np.arange(n) + 0.5)[:, None, None] / n, (np.arange(n) + 0.5)[None, :, None] / n, (np.arange(n) + 0.5) / n
+    r2 = (x - 0.5) ** 2 + (y - 0.4) ** 2 + (z - 0.5) ** 2
+    return np.maximum(0.0, 1.5 - 9 * r2) * (1 + 0.5 * np.sin(9 * x + 5 * y))
+
+
+def smoke(density=None, pixels=16, **values) -> Scene:
+    """A grid of densities in a box over a floor, under a point light and a sky."""
+    values = {"sigma_t": points([400, 700], [3.0, 2.0]), "albedo": 0.8, "g": 0.3, **values}
+    if density is not None:
+        values["density"] = density
+    box = translate(0, 0.8, 0) @ scale(0.7)
+    shapes = [
+        rectangle(rotate([1, 0, 0], -90) @ scale(3), id="floor", material="white"),
+        cube(box, id="box", material="none", interior="fog"),
+    ]
+    fog = Medium("fog", "homogeneous" if density is None else "grid", values, "hg", to_world=box @ translate(-1, -1, -1) @ scale(2))
+    out = scene(camera([0, 1.2, 3.6], [0, 0.7, 0], 40, pixels), shapes, [fog], sky=0.3)
+    out.media = [m for m in out.media if m.id != "spare"]  # which would bring another phase function and emission
+    out.lights[1] = Light("bulb", "point", {"intensity": constant(10.0)}, look_at([1, 3, 1], [0, 0, 0], [0, 1, 0]))
+    return out

@@ -40,6 +40,7 @@ class _Context:
         self.places: dict[Node, str] = {}
         self._built: dict[Node, str] = {}
         self._media: dict[Node, str] = {}
+        self.camera_medium: str | None = None  # what the file says that the camera is inside of
         self._number(root)
 
     def _number(self, root: Node) -> None:
@@ -124,6 +125,8 @@ class _Context:
         for node in by_tag["emitter"]:
             scene.lights.append(lights.light(node, self, self.name(node)))
         scene.materials = list(self.materials.values())
+        if self.camera_medium not in {s.interior for s in scene.shapes}:
+            scene.medium = self.camera_medium
         self._check_far_clip(by_tag["sensor"][0], far_clip)
         return scene
 

@@ -34,6 +34,9 @@ def camera(node: Node, context) -> tuple[Camera, int | None, float | None]:
     film_node = props.one("film")
     film_of = _film(film_node, context) if film_node is not None else Film(768, 576, "gaussian")
     props.string("srf", "")
+    inside = props.take("medium", "medium") or props.one("medium")
+    if inside is not None:
+        context.camera_medium = context.medium(inside, "camera_medium")
     props.finish()
     return Camera(to_world, fov, axis, offset, near, film_of), spp, far
 

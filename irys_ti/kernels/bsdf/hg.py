@@ -38,18 +38,22 @@ def pdf(p, wi, wo):
 
 
 def sample(p, wi, u):
-    """u.z chooses the wavelength; the cosine by inversion, a difference of squares so that g near 0 is smooth."""
+    """u.z chooses the wavelength."""
     g = component(p.g, 3)
     for k in (2, 1, 0):
         g = select(u.z < 0.25 * (k + 1), component(p.g, k), g)
-    s = 2.0 * u.x - 1.0
-    # ((1 + g^2) - ((1 - g^2) / (1 + g s))^2) / (2 g), without the division by g.
-    q = 1.0 + g * s
-    z = (2.0 * s * (1.0 + g * g) + g * ((1.0 + g * g) * s * s + 3.0 - g * g)) / (2.0 * q * q)
+    z = cosine(g, u.x)
     r = safe_sqrt(1.0 - z * z)
     phi = 2.0 * math.pi * u.y
     x, y = r * cos(phi), r * sin(phi)
     return Sample(around(wi, x, y, z))
+
+
+def cosine(g, u):
+    """Of the scattering angle, by inversion: ((1 + g^2) - ((1 - g^2) / (1 + g s))^2) / (2 g) without the division by g."""
+    s = 2.0 * u - 1.0
+    q = 1.0 + g * s
+    return (2.0 * s * (1.0 + g * g) + g * ((1.0 + g * g) * s * s + 3.0 - g * g)) / (2.0 * q * q)
 
 
 def around(wi, x, y, z):
