@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from irys_ti.kernels import layout
-from irys_ti.kernels.bvh import PrimSet, build_scene, default_width
+from irys_ti.kernels.bvh import LANE_REALS, PrimSet, build_scene, default_width
 from irys_ti.kernels.geometry import GEOMETRIES, pack, splats
 from irys_ti.scene import Curves, Mesh, Primitives, Scene, Shape, Sphere, Splats, posed
 
@@ -94,6 +94,7 @@ class Geometry:
         self.accel.refit(
             None if world is None else world.tri_vertices, None if world is None else world.other_bounds,
             {g: s.tri_vertices for g, s in group.items()}, {g: s.other_bounds for g, s in group.items()},
+            None if world is None else world.other_lanes, {g: s.other_lanes for g, s in group.items()},
         )  # fmt: skip
 
     def areas(self, shape: Shape) -> tuple[int, np.ndarray]:
@@ -162,8 +163,11 @@ class Geometry:
 
     def refit(self) -> None:
         """Fit the tree to where splats now are."""
-        bounds = {g: self._prim_set(name).other_bounds for g, name in enumerate(self.groups)}
-        self.accel.refit(world_bounds=self._prim_set(None).other_bounds, group_bounds=bounds)
+        groups, world = {g: self._prim_set(name) for g, name in enumerate(self.groups)}, self._prim_set(None)
+        self.accel.refit(
+            world_bounds=world.other_bounds, group_bounds={g: s.other_bounds for g, s in groups.items()},
+            world_lanes=world.other_lanes, group_lanes={g: s.other_lanes for g, s in groups.items()},
+        )  # fmt: skip
 
     def build(self) -> None:
         """The tree over everything."""
@@ -177,6 +181,7 @@ class Geometry:
         kinds = list(GEOMETRIES)
         corners, tri_prims = [np.zeros((0, 3, 3))], [np.zeros(0, np.int32)]
         boxes, prims, other = [np.zeros((0, 6))], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+        lanes = [np.zeros((0, LANE_REALS))]
         for i, s in enumerate(self.placed):
             if s.group != group:
                 continue
@@ -186,9 +191,12 @@ class Geometry:
                 tri_prims.append(numbers)
             else:
                 boxes.append(self._world_boxes(s))
+                module = GEOMETRIES[s.kind]
+                laned = hasattr(module, "may_meet")
+                lanes.append(module.lane_numbers(_fields(s)) if laned else np.zeros((len(numbers), LANE_REALS)))
                 prims.append(numbers)
                 other.append(np.full(len(numbers), kinds.index(s.kind), np.int32))
-        return PrimSet(*map(np.concatenate, (corners, tri_prims, boxes, prims, other)))
+        return PrimSet(*map(np.concatenate, (corners, tri_prims, boxes, prims, other, lanes)))
 
     def release(self) -> None:
         """Drop the tree's device arrays."""

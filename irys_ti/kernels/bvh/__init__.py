@@ -2,12 +2,13 @@
 
 from .accel import Accel, build, build_scene, default_width
 from .instance import instance_normal, instance_point, instance_vector, object_ray
-from .layout import INSTANCE
+from .layout import INSTANCE, LANE_REALS
 from .part import PrimSet
 from .traverse import intersect, stack_sizes
 
 __all__ = [
     "INSTANCE",
+    "LANE_REALS",
     "Accel",
     "PrimSet",
     "build",

@@ -72,6 +72,7 @@ class Accel:
             part.rows = np.zeros((part.n_blocks, BLOCK_REALS[width]), self.real)
             part.place_triangles(prims.tri_vertices, part.rows)
             part.place_others()
+            part.place_lanes(prims.other_lanes, part.rows)
         room = STACK[width] - max((part.tree.stack_need for part in self._groups), default=0)
         self._world = Part(world, self._instance_boxes(), width, room, self.real)
         self._lay_out(len(instances))
@@ -81,6 +82,7 @@ class Accel:
             self._fill_nodes(part)
         self._world.place_triangles(world.tri_vertices, self._rows(self._world))
         self._world.place_others()
+        self._world.place_lanes(world.other_lanes, self._rows(self._world))
         self._fill_nodes(self._world)
         self._fill_instances()
 
@@ -147,19 +149,24 @@ class Accel:
 
     # Changing.
 
-    def refit(self, world_vertices=None, world_bounds=None, group_vertices=None, group_bounds=None) -> None:
+    def refit(
+        self, world_vertices=None, world_bounds=None, group_vertices=None, group_bounds=None, world_lanes=None, group_lanes=None
+    ) -> None:
         """Take new positions with the same topology.
 
         world_vertices: (n, 3, 3) corners of the world's triangles; world_bounds: (m, 6) of its other
-        primitives. group_vertices, group_bounds: {group number: array} likewise. What is None stays.
+        primitives; world_lanes: (m, LANE_REALS) numbers of theirs (PrimSet). group_vertices, group_bounds, group_lanes:
+        {group number: array} likewise. What is None stays.
         Raises SceneError for another number of primitives or values that are not finite.
         """
-        group_vertices, group_bounds = group_vertices or {}, group_bounds or {}
+        group_vertices, group_bounds, group_lanes = group_vertices or {}, group_bounds or {}, group_lanes or {}
         changed = sorted({*group_vertices, *group_bounds})
         for g in changed:
             self._refit_part(self._groups[g], group_vertices.get(g), group_bounds.get(g))
+            self._groups[g].place_lanes(group_lanes.get(g), self._rows(self._groups[g]))
         boxes = self._instance_boxes() if changed else None
         self._refit_part(self._world, world_vertices, world_bounds, boxes)
+        self._world.place_lanes(world_lanes, self._rows(self._world))
         self._upload()
 
     def move_instances(self, numbers, to_world) -> None:

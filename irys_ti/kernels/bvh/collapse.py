@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .layout import FAR, INSTANCE, KIND_BITS, LANES, LEAF_OTHERS, LEAF_TRIANGLES, NOTHING, START_SHIFT
+from .layout import FAR, INSTANCE, KIND_BITS, LANES, LEAF_LANED, LEAF_OTHERS, LEAF_TRIANGLES, NOTHING, START_SHIFT
 from .ploc import BinaryTree
 
 MESH = 0
@@ -47,13 +47,15 @@ def empty_tree(width: int) -> WideTree:
     return WideTree(0, 0, np.zeros(1, np.int64), table, nothing, nothing, refs, unused, unused >= 0, [(0, 1)], 1)
 
 
-def collapse(tree: BinaryTree, kinds: np.ndarray, instance: np.ndarray, width: int) -> WideTree:
+def collapse(tree: BinaryTree, kinds: np.ndarray, instance: np.ndarray, width: int, laned=()) -> WideTree:
     """Make subtrees of one kind that are small enough leaves, and join the nodes above them.
 
     kinds: (n,) geometry kind of each primitive. instance: (n,) number of the instance where kind is INSTANCE.
+    laned: kinds whose leaves are tested all lanes at a time.
     """
     count, kind = subtree_counts(tree, kinds)
     limit = np.full(1 << KIND_BITS, LEAF_OTHERS[width])
+    limit[list(laned)] = LEAF_LANED[width]
     limit[MESH], limit[INSTANCE] = LEAF_TRIANGLES[width], 1
     is_leaf = (kind != MIXED) & (count <= limit[kind])
     children, child_node, levels, stack_need = wide_children(tree, is_leaf, width)

@@ -6,9 +6,9 @@ node_refs (ints): per child its reference: a node number, or ~code of a leaf. co
     (count - 1) << 4 | kind: ``count`` blocks from block ``start`` on, all of one geometry kind. For
     kind INSTANCE ``start`` is the instance's number.
 blocks (reals): a block has room for ``lanes`` triangles: x of all their first corners, then y, z, then the
-    second corners, the third. Zeros in unused lanes: a triangle without extent is never hit. Blocks of other
-    kinds use no reals. The first blocks hold the instances, INSTANCE_REALS each: rows of the 3x4 world to
-    object transform, then of object to world.
+    second corners, the third. Zeros in unused lanes: a triangle without extent is never hit. Blocks of width 8
+    hold LANE_REALS numbers a primitive of kinds that are LANED likewise; other blocks use no reals. The first blocks
+    hold the instances, INSTANCE_REALS each: rows of the 3x4 world to object transform, then of object to world.
 block_prims (ints): per lane of a block the primitive's number, -1 in unused lanes of other kinds; the
     instances have INSTANCE_INTS each, the first being the root node of the instance's group.
 """
@@ -34,8 +34,12 @@ LANES = {2: 1, 8: 8}
 BLOCK_REALS = {2: 12, 8: 72}
 STACK = {2: 64, 8: 128}
 
-# Primitives that a leaf may hold at most: a full vector of triangles on the CPU; a few where lanes run by.
+LANE_REALS = 9  # of a triangle, or of a primitive of a LANED kind
+
+# Primitives that a leaf may hold at most: a full vector of triangles, or of a LANED kind, on the CPU; a few where
+# lanes run by.
 LEAF_TRIANGLES = {2: 4, 8: 8}
+LEAF_LANED = {2: 2, 8: 8}
 LEAF_OTHERS = {2: 2, 8: 2}
 
 

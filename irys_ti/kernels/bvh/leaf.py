@@ -5,7 +5,7 @@ from irys_ti.kernels.layout import H_PRIMS, H_SHAPES, SHAPE_FIRST_PRIM, SHAPE_RE
 from irys_ti.runtime import ti
 
 from .lanes import ROBUST, closer
-from .layout import INSTANCE
+from .layout import BLOCK_REALS, INSTANCE, LANES
 
 
 def kind_mask(kinds) -> int:
@@ -29,6 +29,24 @@ def has_instances(kinds) -> bool:
     return bool(kind_mask(kinds) >> INSTANCE & 1)
 
 
+def laned(kinds) -> list:
+    """Those of ``other_kinds`` whose leaves hold numbers of theirs for all lanes to be tested together."""
+    return [(number, module) for number, module in other_kinds(kinds) if hasattr(module, "may_meet")]
+
+
+@ti.func
+def may_meet_lanes(blocks: ti.template(), start, kind, o, d, t_max, kinds: ti.template(), width: ti.template()):
+    """Bits of the lanes of block ``start`` that a ray may meet before t_max: all of them where a kind has no test."""
+    mask = -1
+    for number, module in ti.static(laned(kinds)):
+        if kind == number:
+            mask = 0
+            at = start * ti.static(BLOCK_REALS[width])
+            for k in range(ti.static(LANES[width])):  # without a branch, so that it becomes vector code
+                mask |= ti.select(module.may_meet(blocks, at, k, ti.static(LANES[width]), o, d, t_max), 1 << k, 0)
+    return mask
+
+
 @ti.func
 def hit_others(
     reals: ti.template(),
@@ -36,6 +54,7 @@ def hit_others(
     block_prims: ti.template(),
     first,
     last,
+    mask,
     kind,
     o,
     d,
@@ -48,13 +67,15 @@ def hit_others(
     kinds: ti.template(),
     key,
 ):
-    """The best hit so far against the primitives in block_prims[first:last], all of one kind.
+    """The best hit so far against the primitives in block_prims[first:last], all of one kind, whose bits ``mask`` has.
 
     key: of the ray's chances; kinds that are STOCHASTIC are left out where it is 0.
     """
     t, prim, u, v, at_inst = best_t, best_prim, best_u, best_v, best_inst
     for slot in range(first, last):
-        this = block_prims[slot]
+        this = -1
+        if (mask >> (slot - first)) & 1:
+            this = block_prims[slot]
         if this >= 0:
             shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + this] * SHAPE_STRIDE
             in_shape = this - ints[shape + SHAPE_FIRST_PRIM]

@@ -86,7 +86,7 @@ def intersect_narrow(
             if ti.static(len(other_kinds(kinds)) > 0):
                 if kind != INSTANCE:
                     best_t, best_prim, best_u, best_v, best_inst = hit_others(
-                        reals, ints, block_prims, start, last, kind, ray_o, ray_d, inst,
+                        reals, ints, block_prims, start, last, -1, kind, ray_o, ray_d, inst,
                         best_t, best_prim, best_u, best_v, best_inst, kinds, key,
                     )  # fmt: skip
         if entered == 0:

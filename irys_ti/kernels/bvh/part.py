@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from irys_ti.errors import SceneError
+from irys_ti.kernels.geometry import GEOMETRIES
 
 from .collapse import MESH, collapse, empty_tree, halve, node_boxes
-from .layout import INSTANCE, LANES
+from .layout import INSTANCE, LANE_REALS, LANES
 from .ploc import LAST_ROUND, TOP, cluster
 
 # Rows of a pass over large arrays, so that what it makes stays in a core's cache.
 CHUNK = 1 << 13
+NOWHERE = 1e15  # its square is finite
 
 
 @dataclass
@@ -23,6 +25,7 @@ class PrimSet:
 
     tri_vertices: (n, 3, 3) corners. tri_prims: (n,) their numbers in the scene. other_bounds: (m, 6) boxes of
     primitives of other kinds, lower then upper corner. other_prims, other_kinds: (m,) numbers and kinds.
+    other_lanes: (m, LANE_REALS) what leaves hold of kinds that are LANED; None: zeros, which meet every ray.
     """
 
     tri_vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 3)))
@@ -30,6 +33,7 @@ class PrimSet:
     other_bounds: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))
     other_prims: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     other_kinds: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    other_lanes: np.ndarray | None = None
 
 
 class Part:
@@ -62,7 +66,7 @@ class Part:
             return empty_tree(self.width)
         # Rare: an odd scene makes a deep tree. The last try has about log2(n) levels.
         for rounds, top in ((LAST_ROUND, TOP), (12, TOP), (0, 1)):
-            tree = collapse(cluster(boxes, rounds, top), kinds, number, self.width)
+            tree = collapse(cluster(boxes, rounds, top), kinds, number, self.width, laned_kinds())
             if tree.stack_need <= stack:
                 break
         return tree
@@ -119,9 +123,25 @@ class Part:
             self.leaf_boxes[:3, at:] = np.minimum.reduceat(boxes[:3], self.tree.other_start, axis=1)
             self.leaf_boxes[3:, at:] = np.maximum.reduceat(boxes[3:], self.tree.other_start, axis=1)
 
+    def place_lanes(self, lanes, blocks: np.ndarray) -> None:
+        """Write (n_others, LANE_REALS) numbers into this part's rows of blocks; only wide trees test lanes."""
+        n_lanes = LANES[self.width]
+        if lanes is None or n_lanes == 1:
+            return
+        first = int(self.tree.leaf_block[self.tree.n_tri_leaves])
+        table = self.tree.table[first:] - self.n_tris
+        found = np.asarray(lanes, self.real)[np.maximum(table, 0)]
+        found[table < 0] = np.r_[np.full(3, NOWHERE), 1, 0, 0, 1, 0, 1]  # a lane that is not used: far away and small
+        blocks[first:].reshape(len(table), LANE_REALS, n_lanes)[:] = found.transpose(0, 2, 1)
+
     def node_boxes(self) -> np.ndarray:
         """(n_nodes, 6, width) boxes of every node's children."""
         return node_boxes(self.tree, self.leaf_boxes)
+
+
+def laned_kinds() -> list[int]:
+    """Numbers of the kinds whose leaves hold numbers of theirs."""
+    return [number for number, module in enumerate(GEOMETRIES.values()) if hasattr(module, "may_meet")]
 
 
 def triangle_boxes(corners: np.ndarray) -> np.ndarray:

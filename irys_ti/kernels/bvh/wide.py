@@ -8,7 +8,7 @@ from irys_ti.runtime import ti
 from .instance import object_ray
 from .lanes import ROBUST, box_lane, closer, ray_constants, triangle_lane
 from .layout import BLOCK_REALS, INSTANCE, INSTANCE_INTS, LANES, NODE_REALS, START_SHIFT
-from .leaf import has_instances, hit_others, other_kinds
+from .leaf import has_instances, hit_others, may_meet_lanes, other_kinds
 
 
 @ti.func
@@ -86,10 +86,12 @@ def intersect_wide(
                                 best_t, best_prim, best_inst = t, prim, inst
                                 best_u, best_v = lane_u[k], lane_v[k]
                 elif ti.static(len(other_kinds(kinds)) > 0):
-                    best_t, best_prim, best_u, best_v, best_inst = hit_others(
-                        reals, ints, block_prims, start * lanes, start * lanes + lanes, kind, ray_o, ray_d, inst,
-                        best_t, best_prim, best_u, best_v, best_inst, kinds, key,
-                    )  # fmt: skip
+                    mask = may_meet_lanes(blocks, start, kind, ray_o, ray_d, best_t * ROBUST, kinds, 8)
+                    if mask != 0:
+                        best_t, best_prim, best_u, best_v, best_inst = hit_others(
+                            reals, ints, block_prims, start * lanes, start * lanes + lanes, mask, kind, ray_o, ray_d,
+                            inst, best_t, best_prim, best_u, best_v, best_inst, kinds, key,
+                        )  # fmt: skip
                 if any_hit != 0 and best_prim >= 0:
                     height, below = 0, -1
     return ti.select(best_prim >= 0, best_t, -1.0), best_prim, best_u, best_v, best_inst

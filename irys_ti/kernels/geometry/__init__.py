@@ -11,6 +11,9 @@ A kind is a module (or any object) with
   light ``ref`` from, ``u`` two uniforms, uv as in ``surface_at``; ``pdf_area(reals, ints, shape, prim, ref, p, n)`` its density.
 - optional ``STOCHASTIC = True``: hits are chance; ``intersect`` also takes the ray's key and the numbers of
   primitive and instance, and any-hit rays leave the kind out.
+- optional ``may_meet(blocks, at, lane, lanes, o, d, t_max) -> bool`` and ``lane_numbers(arrays) -> (n, 9)``, in NumPy:
+  on CPUs a leaf's blocks hold those numbers, number after number of all lanes, and only primitives that may be met are
+  intersected. It must not branch.
 - optional ``PARAMS``: arrays of a set that are parameters, one number or colour for each primitive.
 - ``bounds(arrays) -> (n, 6)``, lower then upper corner, and ``area(arrays) -> (n,)``, in NumPy.
 

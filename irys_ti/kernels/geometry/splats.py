@@ -17,7 +17,10 @@ from irys_ti.runtime import ti
 from .frame import tangent, unit_or
 from .mesh import vec3
 
-CUT2 = 3.75**2  # squared Mahalanobis distance where a splat ends
+CUT = 3.75  # Mahalanobis distance where a splat ends
+CUT2 = CUT**2
+WIDTH = 2.66  # a little more than the root of WIDTH2
+SLACK = 4e-6
 FADE = 1.5  # over which the response fades to 0, in squared distance
 WIDTH2 = 7.0  # squared half width of the spread, in standard deviations along the ray
 MOST = 1.0 - 2.0**-16  # of alpha, so that its optical depth is finite
@@ -54,6 +57,36 @@ def crossing(reals: ti.template(), base, o, d):
         response = ti.exp(-0.5 * d2) * q * q * (3.0 - 2.0 * q)
         half = ti.sqrt(WIDTH2 * (1.0 - d2 * (1.0 / CUT2)) / speed2)
     return response, t_star, half
+
+
+@ti.func
+def size(x):
+    return ti.select(x < 0.0, -x, x)  # ti.abs is a call on CPUs, and not vectorised
+
+
+@ti.func
+def may_meet(blocks: ti.template(), at, lane, lanes: ti.template(), o, d, t_max):
+    """Whether ``crossing`` may find a response before t_max: one lane of a leaf, with no branch; sometimes true in vain.
+
+    The distance is the same by the triangular factor of the map (``lane_numbers``), which has fewer numbers; rounding
+    is not. ``slack`` bounds both formulas' errors: 4 of f32's epsilons in each of the products that they sum.
+    """
+    fx = o[0] - blocks[at + lane]
+    fy = o[1] - blocks[at + lanes + lane]
+    fz = o[2] - blocks[at + 2 * lanes + lane]
+    xx, xy, xz = blocks[at + 3 * lanes + lane], blocks[at + 4 * lanes + lane], blocks[at + 5 * lanes + lane]
+    yy, yz, zz = blocks[at + 6 * lanes + lane], blocks[at + 7 * lanes + lane], blocks[at + 8 * lanes + lane]
+    ax, ay, az = xx * fx + xy * fy + xz * fz, yy * fy + yz * fz, zz * fz
+    bx, by, bz = xx * d[0] + xy * d[1] + xz * d[2], yy * d[1] + yz * d[2], zz * d[2]
+    speed2 = bx * bx + by * by + bz * bz
+    speed2 = ti.select(speed2 > 1e-30, speed2, 1e-30)
+    speed = ti.sqrt(speed2)
+    t_star = -(ax * bx + ay * by + az * bz) / speed2
+    ax, ay, az = ax + t_star * bx, ay + t_star * by, az + t_star * bz
+    extent = xx + yy + zz + size(xy) + size(xz) + size(yz)
+    slack = SLACK * extent * (size(fx) + size(fy) + size(fz))
+    far, half, middle = CUT + slack, WIDTH + slack, t_star * speed
+    return (ax * ax + ay * ay + az * az <= far * far) & (middle + half > 0.0) & (middle - half < t_max * speed)
 
 
 @ti.func
@@ -161,6 +194,23 @@ def fields(values, floored: bool) -> dict:
         "opacity": np.maximum(opacity, LEAST),
         "sampled": np.clip(opacity, LOW, HIGH) if floored else np.maximum(opacity, LEAST),
     }
+
+
+def lane_numbers(arrays: dict) -> np.ndarray:
+    """(n, 9) what a leaf holds of each splat: its centre, and the upper triangular U for which |U x| = |to_unit x|.
+
+    U by Gram and Schmidt, row by row: xx, xy, xz, yy, yz, zz.
+    """
+    x, y, z = np.moveaxis(np.asarray(arrays["to_unit"], np.float64), 2, 0)
+    xx = np.linalg.norm(x, axis=1)
+    x = x / xx[:, None]
+    xy, xz = (x * y).sum(1), (x * z).sum(1)
+    y, z = y - xy[:, None] * x, z - xz[:, None] * x
+    yy = np.linalg.norm(y, axis=1)
+    y = y / yy[:, None]
+    yz = (y * z).sum(1)
+    zz = np.linalg.norm(z - yz[:, None] * y, axis=1)
+    return np.column_stack([np.asarray(arrays["center"], np.float64), xx, xy, xz, yy, yz, zz])
 
 
 def bounds(arrays: dict) -> np.ndarray:
