@@ -62,14 +62,15 @@ def intersect_wide(
                     lane_t[k] = enter
                     mask |= ti.select(enter <= leave, 1 << k, 0)
                 first = height
-                for k in range(lanes):
-                    if (mask >> k) & 1:
-                        at = height
-                        while at > first and stack_t[at - 1] < lane_t[k]:  # the nearest is visited first
-                            stack[at], stack_t[at] = stack[at - 1], stack_t[at - 1]
-                            at -= 1
-                        stack[at], stack_t[at] = node_refs[ref * lanes + k], lane_t[k]
-                        height += 1
+                while mask != 0:
+                    k = 31 - ti.math.clz(mask)
+                    mask ^= 1 << k
+                    at = height
+                    while at > first and stack_t[at - 1] < lane_t[k]:  # the nearest is visited first
+                        stack[at], stack_t[at] = stack[at - 1], stack_t[at - 1]
+                        at -= 1
+                    stack[at], stack_t[at] = node_refs[ref * lanes + k], lane_t[k]
+                    height += 1
             else:
                 start, kind = ~ref >> START_SHIFT, ~ref & INSTANCE
                 if kind == 0:

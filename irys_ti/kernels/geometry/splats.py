@@ -20,7 +20,7 @@ from .mesh import vec3
 CUT = 3.75  # Mahalanobis distance where a splat ends
 CUT2 = CUT**2
 WIDTH = 2.66  # a little more than the root of WIDTH2
-SLACK = 4e-6
+SLACK = 4e-6  # 32 of f32's epsilons
 FADE = 1.5  # over which the response fades to 0, in squared distance
 WIDTH2 = 7.0  # squared half width of the spread, in standard deviations along the ray
 MOST = 1.0 - 2.0**-16  # of alpha, so that its optical depth is finite
@@ -68,8 +68,9 @@ def size(x):
 def may_meet(blocks: ti.template(), at, lane, lanes: ti.template(), o, d, t_max):
     """Whether ``crossing`` may find a response before t_max: one lane of a leaf, with no branch; sometimes true in vain.
 
-    The distance is the same by the triangular factor of the map (``lane_numbers``), which has fewer numbers; rounding
-    is not. ``slack`` bounds both formulas' errors: 4 of f32's epsilons in each of the products that they sum.
+    By the triangular factor of the map (``lane_numbers``), which has fewer numbers, and without a quotient: with a and
+    b as there, d = |a x b| / |b| and t* = -(a . b) / |b|^2. Rounding differs from that of ``crossing``: ``slack``, with
+    what ``lane_numbers`` takes off, is more than both formulas' errors.
     """
     fx = o[0] - blocks[at + lane]
     fy = o[1] - blocks[at + lanes + lane]
@@ -78,15 +79,16 @@ def may_meet(blocks: ti.template(), at, lane, lanes: ti.template(), o, d, t_max)
     yy, yz, zz = blocks[at + 6 * lanes + lane], blocks[at + 7 * lanes + lane], blocks[at + 8 * lanes + lane]
     ax, ay, az = xx * fx + xy * fy + xz * fz, yy * fy + yz * fz, zz * fz
     bx, by, bz = xx * d[0] + xy * d[1] + xz * d[2], yy * d[1] + yz * d[2], zz * d[2]
-    speed2 = bx * bx + by * by + bz * bz
-    speed2 = ti.select(speed2 > 1e-30, speed2, 1e-30)
-    speed = ti.sqrt(speed2)
-    t_star = -(ax * bx + ay * by + az * bz) / speed2
-    ax, ay, az = ax + t_star * bx, ay + t_star * by, az + t_star * bz
+    cx, cy, cz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
     extent = xx + yy + zz + size(xy) + size(xz) + size(yz)
     slack = SLACK * extent * (size(fx) + size(fy) + size(fz))
-    far, half, middle = CUT + slack, WIDTH + slack, t_star * speed
-    return (ax * ax + ay * ay + az * az <= far * far) & (middle + half > 0.0) & (middle - half < t_max * speed)
+    far, half = CUT + slack, WIDTH + slack
+    speed2 = bx * bx + by * by + bz * bz
+    middle = -(ax * bx + ay * by + az * bz)  # t* |b|^2
+    beyond = middle - t_max * speed2
+    reach2 = half * half * speed2
+    passed = (middle < 0.0) & (middle * middle > reach2)
+    return (cx * cx + cy * cy + cz * cz <= far * far * speed2) & ~(passed | ((beyond > 0.0) & (beyond * beyond > reach2)))
 
 
 @ti.func
@@ -199,7 +201,8 @@ def fields(values, floored: bool) -> dict:
 def lane_numbers(arrays: dict) -> np.ndarray:
     """(n, 9) what a leaf holds of each splat: its centre, and the upper triangular U for which |U x| = |to_unit x|.
 
-    U by Gram and Schmidt, row by row: xx, xy, xz, yy, yz, zz.
+    U by Gram and Schmidt: xx, xy, xz, yy, yz, zz; a little less than it, so that splats look no smaller than rounding
+    of long thin ones may make them.
     """
     x, y, z = np.moveaxis(np.asarray(arrays["to_unit"], np.float64), 2, 0)
     xx = np.linalg.norm(x, axis=1)
@@ -210,7 +213,10 @@ def lane_numbers(arrays: dict) -> np.ndarray:
     y = y / yy[:, None]
     yz = (y * z).sum(1)
     zz = np.linalg.norm(z - yz[:, None] * y, axis=1)
-    return np.column_stack([np.asarray(arrays["center"], np.float64), xx, xy, xz, yy, yz, zz])
+    u = np.column_stack([xx, xy, xz, yy, yz, zz])
+    longest = 1.0 / np.linalg.norm(arrays["to_unit"], axis=2).min(1)  # rows of the map are as long as 1 / scale
+    u *= np.maximum(1.0 - 2.0 * SLACK * np.abs(u).sum(1) * longest, 0.0)[:, None]
+    return np.column_stack([np.asarray(arrays["center"], np.float64), u])
 
 
 def bounds(arrays: dict) -> np.ndarray:
