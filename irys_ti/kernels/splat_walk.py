@@ -17,7 +17,7 @@ from irys_ti.kernels.bvh.layout import (
     NODE_REALS,
     START_SHIFT,
 )
-from irys_ti.kernels.bvh.leaf import has_instances
+from irys_ti.kernels.bvh.leaf import has_instances, may_meet_lanes
 from irys_ti.kernels.config import D_OPACITY, D_SHAPE, FORWARD
 from irys_ti.kernels.geometry import kind_index
 from irys_ti.kernels.geometry import splat_chance as chance
@@ -96,8 +96,15 @@ def walk_splats(
             lanes = ti.static(LANES[config.width])
             slot0 = (code >> START_SHIFT) * lanes
             count = ((code >> KIND_BITS) & ((1 << COUNT_BITS) - 1)) + 1
+            mask = -1  # of a leaf of one block that is tested; a narrow tree's leaves are several blocks, all looked at
+            if ti.static(config.width == 8):
+                mask = may_meet_lanes(
+                    blocks, code >> START_SHIFT, ti.static(kind_index("splats")), ray_o, ray_d, t_end, config.kinds, 8
+                )
             for slot in range(slot0, slot0 + count * lanes):
-                prim = block_prims[slot]
+                prim = -1
+                if (mask >> (slot - slot0)) & 1:
+                    prim = block_prims[slot]
                 if prim >= 0:
                     shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                     i = prim - ints[shape + SHAPE_FIRST_PRIM]

@@ -12,7 +12,7 @@ from irys_ti.kernels.geometry import GEOMETRIES
 
 from .collapse import MESH, collapse, empty_tree, halve, node_boxes
 from .layout import INSTANCE, LANE_REALS, LANES
-from .ploc import LAST_ROUND, TOP, cluster
+from .ploc import LAST_ROUND, TOP, TOP_LANED, cluster
 
 # Rows of a pass over large arrays, so that what it makes stays in a core's cache.
 CHUNK = 1 << 13
@@ -64,9 +64,11 @@ class Part:
     def _tree(self, boxes, kinds, number, stack):
         if boxes.shape[1] == 0:
             return empty_tree(self.width)
+        laned = laned_kinds()
+        most = TOP_LANED if 2 * np.isin(kinds, laned).sum() > kinds.size else TOP
         # Rare: an odd scene makes a deep tree. The last try has about log2(n) levels.
-        for rounds, top in ((LAST_ROUND, TOP), (12, TOP), (0, 1)):
-            tree = collapse(cluster(boxes, rounds, top), kinds, number, self.width, laned_kinds())
+        for rounds, top in ((LAST_ROUND, most), (12, TOP), (0, 1)):
+            tree = collapse(cluster(boxes, rounds, top), kinds, number, self.width, laned)
             if tree.stack_need <= stack:
                 break
         return tree

@@ -41,8 +41,8 @@ STOCHASTIC = True  # ``intersect`` takes the ray's key and the primitive's numbe
 
 
 @ti.func
-def crossing(reals: ti.template(), base, o, d):
-    """(response, t*, half width) of a ray through a splat; response 0 where it passes by."""
+def approach(reals: ti.template(), base, o, d):
+    """(d^2, t*, squared speed) of a ray in the space where a splat is a unit sphere."""
     f = o - vec3(reals, base)
     r0, r1, r2 = vec3(reals, base + 3), vec3(reals, base + 6), vec3(reals, base + 9)
     a = ti.Vector([r0.dot(f), r1.dot(f), r2.dot(f)])
@@ -50,12 +50,23 @@ def crossing(reals: ti.template(), base, o, d):
     speed2 = ti.max(b.dot(b), 1e-30)
     t_star = -a.dot(b) / speed2
     foot = a + t_star * b
-    d2 = foot.dot(foot)
+    return foot.dot(foot), t_star, speed2
+
+
+@ti.func
+def spread(d2, speed2):
+    """(response, half width) at a squared distance below CUT2."""
+    q = ti.min(1.0, (CUT2 - d2) * (1.0 / FADE))
+    return ti.exp(-0.5 * d2) * q * q * (3.0 - 2.0 * q), ti.sqrt(WIDTH2 * (1.0 - d2 * (1.0 / CUT2)) / speed2)
+
+
+@ti.func
+def crossing(reals: ti.template(), base, o, d):
+    """(response, t*, half width) of a ray through a splat; response 0 where it passes by."""
+    d2, t_star, speed2 = approach(reals, base, o, d)
     response, half = 0.0, 1.0
     if d2 < CUT2:
-        q = ti.min(1.0, (CUT2 - d2) * (1.0 / FADE))
-        response = ti.exp(-0.5 * d2) * q * q * (3.0 - 2.0 * q)
-        half = ti.sqrt(WIDTH2 * (1.0 - d2 * (1.0 / CUT2)) / speed2)
+        response, half = spread(d2, speed2)
     return response, t_star, half
 
 
@@ -129,19 +140,22 @@ def ray_key(key, index, bounce, derivative: ti.template()):
 @ti.func
 def intersect(reals: ti.template(), base, o, d, t_max, key, prim, inst):
     """Where the free flight ends, t = -1 if beyond the splat. prim, inst: numbers that no tree changes."""
-    response, t_star, half = crossing(reals, base, o, d)
+    d2, t_star, speed2 = approach(reals, base, o, d)
     t = -1.0
-    if response > 0.0 and t_star + half > 0.0 and t_star - half < t_max:
-        field = ti.select((key & ti.u32(1)) != ti.u32(0), SAMPLED, OPACITY)
-        alpha = ti.min(reals[base + field] * response, MOST)
+    if d2 < CUT2:
+        opacity = reals[base + ti.select((key & ti.u32(1)) != ti.u32(0), SAMPLED, OPACITY)]
         copy = ti.cast(inst + 1, ti.u32) * ti.u32(0x85EBCA6B)
         u = unit(mix(key ^ mix(ti.cast(prim, ti.u32) ^ copy)))
-        if u < alpha:
-            y = share(-t_star / half) + log_through(u) / log_through(alpha)
-            if y < 1.0:
-                t = t_star + half * share_inverse(y)
-                t = ti.max(t, 1e-6 * half)  # rounding must not put it behind the ray's start
-                t = ti.select(t < t_max, t, -1.0)
+        x = 0.5 * d2
+        if u * (1.0 + x + 0.5 * x * x) < 1.0001 * opacity:  # else u is above alpha: exp(x) is more than that sum
+            response, half = spread(d2, speed2)
+            alpha = ti.min(opacity * response, MOST)
+            if response > 0.0 and t_star + half > 0.0 and t_star - half < t_max and u < alpha:
+                y = share(-t_star / half) + log_through(u) / log_through(alpha)
+                if y < 1.0:
+                    t = t_star + half * share_inverse(y)
+                    t = ti.max(t, 1e-6 * half)  # rounding must not put it behind the ray's start
+                    t = ti.select(t < t_max, t, -1.0)
     return t, 0.0, 0.0
 
 
