@@ -236,11 +236,9 @@ def collect(device, paths, groups: list[np.ndarray], sizes: list[int], replayed)
             if note := device.by_path[plain].note:
                 out.notes[path] = note
         each = found[path]
-        weights = share.reshape(-1, *[1] * (each.ndim - 1))
-        mean = (weights * each).sum(0)
-        out[path] = mean
+        mean = out[path] = np.asarray(sum(w * g for w, g in zip(share, each)))  # group by group: they may be large
         if len(groups) > 1:
-            spread = (weights * (each - mean) ** 2).sum(0) / (len(groups) - 1)
+            spread = sum(w * np.square(g - mean) for w, g in zip(share, each)) / (len(groups) - 1)
             out.stderr[path] = np.sqrt(spread)
         else:
             out.stderr[path] = np.full(mean.shape, np.nan)

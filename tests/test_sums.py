@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from irys_ti import runtime
 from irys_ti.device.replay import check_faults
 from irys_ti.device.sums import exact_totals
-from irys_ti.kernels.accumulate import FAULTS, LIMIT, NOT_FINITE, TOO_LARGE, WORDS
+from irys_ti.kernels.accumulate import FAULTS, HEAD, LIMIT, NOT_FINITE, TOO_LARGE, WORDS, differences
 from irys_ti.selftest.sums import add, expected, faults, integers, random_numbers, totals
 
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture], "max_examples": 60}
@@ -99,3 +99,24 @@ def test_vulkan():
     for replicas in (1, 3):
         check(random_numbers(5000, 7), 2, replicas, 2, 0)
     assert faults([LIMIT, np.nan, np.inf, 1.0]) == (1, 2)
+
+
+@pytest.mark.parametrize("tier", ["f32", "f64"])
+def test_differences_on_the_device(tier, request):
+    """What the host reads of a texture's accumulators: the same totals, and a count of those that outgrow 64 bits."""
+    request.getfixturevalue(tier)
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 2**32, (4000, WORDS), dtype=np.uint32)
+    words[:, [2, 5]] = words[:1, [2]]  # the third words cancel
+    words[:1000, [1, 4]] = rng.integers(0, 3, (1000, 2))
+    words[1000:2000, 3:] = words[1000:2000, :3] + rng.integers(0, 2, (1000, 3)).astype(np.uint32)
+    words[2000:2010] = 0
+    want = exact_totals(words.reshape(-1), 1, len(words), 1)[0]
+    fits = np.abs(want) < 2.0**62
+    out = runtime.zeros(HEAD + 2 * len(words), np.uint32)
+    differences(runtime.array(np.r_[np.uint32([7, 8, 9]), words.reshape(-1)]), out, len(words))
+    found = out.to_numpy()[: HEAD + 2 * len(words)]
+    assert found[1:HEAD].tolist() == [7, 8, 9]
+    totals = found[HEAD:].view("<i8").astype(np.float64)
+    np.testing.assert_array_equal(totals[fits], want[fits])
+    assert fits.sum() > 1500 and 0 < found[0] <= (~fits).sum()

@@ -6,7 +6,7 @@ import numpy as np
 
 from irys_ti import runtime
 from irys_ti.kernels import layout
-from irys_ti.kernels.accumulate import FAULTS, MISMATCHES, NOT_FINITE, TOO_LARGE, WORDS
+from irys_ti.kernels.accumulate import FAULTS, HEAD, MISMATCHES, NOT_FINITE, TOO_LARGE, WORDS, differences
 from irys_ti.kernels.config import D_OPACITY, D_SHAPE, REVERSE
 from irys_ti.kernels.splat_light import sum_bands
 
@@ -15,6 +15,7 @@ from .sums import exact_totals
 
 KEEP_PATHS = 1 << 23  # paths whose radiance a gradient keeps between its passes; above, pass 0 runs again
 HOT_WORDS = 1 << 22  # words that replicas of accumulators may take
+SMALL = 1 << 14  # accumulators whose words the host reads as they are
 REPLICAS = 64  # of each accumulator and group, so that threads seldom meet
 
 
@@ -92,7 +93,8 @@ class Replay(Launcher):
         d_film = runtime.array(np.r_[d_image.reshape(-1), self._baseline()])
         replicas = self.groups * max(1, min(self.replicas, HOT_WORDS // (self.n * WORDS * self.groups)))
         samples = self.borrow(1 if self.kept else self.most * self.channels)
-        acc = runtime.zeros(FAULTS + replicas * self.n * WORDS, np.uint32)
+        acc = self.borrow(FAULTS + replicas * self.n * WORDS, np.uint32)
+        acc.fill(0)
         for i, tile in enumerate(self.tiles):
             record, signature = self.kept[i] if self.kept else self._borrow(tile)
             mask = None if self.mask is None else tile.of(self.mask).astype(np.int32).reshape(-1)
@@ -108,14 +110,28 @@ class Replay(Launcher):
                 progress((i + 1) / len(self.tiles))
         self.drop()
         self.give_back(samples)
-        words = acc.to_numpy()
+        words, totals = self._sums(acc, replicas)
+        self.give_back(acc)
         check_faults(words)
         self.equal = self.traced - int(words[MISMATCHES])
-        totals = exact_totals(words[FAULTS:], replicas, self.n, self.groups)
         units = self.device.units_of(self.n)
         # Each group holds a share of the samples; d_scale divided by all of them.
         sizes = [len(range(g, self.spp, self.groups)) for g in range(self.groups)]
-        return [t / units * (self.spp / size) for t, size in zip(totals, sizes)], sizes
+        return [t * (self.spp / size / units) for t, size in zip(totals, sizes)], sizes
+
+    def _sums(self, acc, replicas: int) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The words ahead of the accumulators, and every group's totals."""
+        n = self.groups * self.n
+        if replicas == self.groups and n > SMALL:  # of a texture: most of the work is to read them
+            out = self.borrow(HEAD + 2 * n, np.uint32)
+            out.fill(0)
+            differences(acc, out, n)
+            found = out.to_numpy()[: HEAD + 2 * n]
+            self.give_back(out)
+            if found[0] == 0:
+                return found[1:HEAD], list(found[HEAD:].view("<i8").reshape(self.groups, self.n).astype(np.float64))
+        words = acc.to_numpy()[: FAULTS + replicas * self.n * WORDS]
+        return words, exact_totals(words[FAULTS:], replicas, self.n, self.groups)
 
     def drop(self) -> None:
         """Let go of what pass 0 kept."""

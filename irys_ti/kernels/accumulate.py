@@ -44,3 +44,27 @@ def add_exact(acc: ti.template(), index, x):
             old_next = ti.atomic_add(acc[base + 1], next_word)
             if old_next + next_word < old_next:
                 ti.atomic_add(acc[base + 2], ti.u32(1))
+
+
+HEAD = 1 + FAULTS  # words of ``differences`` ahead of its numbers
+
+
+@ti.kernel
+def differences(acc: ti.types.ndarray(ndim=1), out: ti.types.ndarray(ndim=1), n: int):
+    """Positive minus negative sum of n accumulators, each as the two words of a signed 64-bit number behind HEAD words.
+
+    out[0] counts those that need more, out[1 : HEAD] are the faults. The host then reads a third of the words.
+    """
+    for i in range(n):
+        at = FAULTS + WORDS * i
+        low = acc[at] - acc[at + 3]
+        borrow = ti.select(acc[at] < acc[at + 3], ti.u32(1), ti.u32(0))
+        middle = acc[at + 1] - acc[at + 4] - borrow
+        less = acc[at + 1] < acc[at + 4] or (acc[at + 1] == acc[at + 4] and borrow == ti.u32(1))
+        high = acc[at + 2] - acc[at + 5] - ti.select(less, ti.u32(1), ti.u32(0))
+        out[HEAD + 2 * i], out[HEAD + 2 * i + 1] = low, middle
+        if high != ti.select((middle >> ti.u32(31)) != ti.u32(0), ti.u32(0xFFFFFFFF), ti.u32(0)):
+            ti.atomic_add(out[0], ti.u32(1))
+        if i == 0:
+            for k in range(FAULTS):
+                out[1 + k] = acc[k]
