@@ -56,6 +56,8 @@ _PUBLIC = {
     "sun_position": "spectral.sun",
     "ies_light": "io.ies",
     "read_image": "io.images",
+    "read_curves": "io.curves",
+    "write_curves": "io.curves",
     "read_splats": "io.splats",
     "write_splats": "io.splats",
     "write_image": "io.images",
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from .errors import MissingGradientError, SceneError
     from .fitting import FitInterrupted, fit
     from .io import load
+    from .io.curves import read_curves, write_curves
     from .io.ies import light as ies_light
     from .io.images import read_image, write_image
     from .io.splats import read_splats, write_splats

@@ -75,6 +75,12 @@ def test_bearing_plate(tmp_path, capsys):
     assert "truth 0.62000" in capsys.readouterr().out and {"edges.png", "comparison.png"} <= pictures(tmp_path)
 
 
+def test_hair(tmp_path, capsys):
+    errors = load("hair").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert abs(errors["hair.eumelanin"]) < 0.1  # it starts at five times the truth; seeds spread by 3 %
+    assert "truth 0.25" in capsys.readouterr().out and pictures(tmp_path) == {"target.png"}
+
+
 @pytest.mark.slow
 def test_robot_pose(tmp_path, data):
     errors = load("robot_pose").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])

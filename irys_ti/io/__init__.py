@@ -17,6 +17,7 @@ LOADERS = {
     ".splat": "splats",
     ".spz": "splats",
     ".stl": "geometry",
+    ".hair": "curves",
     ".gltf": "geometry",
     ".glb": "geometry",
 }

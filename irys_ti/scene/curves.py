@@ -52,10 +52,14 @@ class Curves(Shape):
 
     def pieces(self) -> dict:
         """Arrays of the pieces as kernels/geometry/curve.py's FIELDS name them."""
-        key = (id(self.points), id(self.radii), id(self.offsets), self.basis, self.style)
-        if self._pieces[0] != key:
+        key = (self.points, self.radii, self.offsets, self.basis, self.style)
+        if len(self._pieces[0]) != len(key) or any(a is not b for a, b in zip(key, self._pieces[0])):
             self._pieces = key, self._cut()
         return self._pieces[1]
+
+    def __getstate__(self) -> dict:
+        """Copies cut their pieces themselves."""
+        return {**self.__dict__, "_pieces": ((), {})}
 
     def placed(self, m: np.ndarray, plain: dict) -> Curves:
         """The same strands, in the same pieces, moved by a pose's matrix (4, 4)."""

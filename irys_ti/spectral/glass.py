@@ -25,6 +25,7 @@ INDICES = {
     "bk7": 1.5046,
     "sodium chloride": 1.544,
     "amber": 1.55,
+    "keratin": 1.55,
     "pet": 1.575,
     "diamond": 2.419,
 }

@@ -22,7 +22,10 @@ def laid_out(pieces, width=None):
     prims = pools.records_of(KIND, pieces)
     pools.finish()
     kinds = np.full(len(prims), geometry.kind_index(KIND))
-    return pools, bvh.build(np.zeros((0, 3, 3)), np.zeros(0, np.int32), curve.bounds(pieces), prims, kinds, width)
+    world = bvh.PrimSet(
+        other_bounds=curve.bounds(pieces), other_prims=prims, other_kinds=kinds, other_rows=curve.block_rows(pieces)
+    )
+    return pools, bvh.build_scene(world, [], [], width)
 
 
 def rays_at(pieces, n, seed=0, spread=1.2):

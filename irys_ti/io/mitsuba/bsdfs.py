@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...scene import Material, Spectrum, constant
@@ -110,8 +112,29 @@ def _roughdielectric(props: Props) -> dict:
     return {**_dielectric(props), **_roughness(props)}
 
 
+def _hair(props: Props) -> dict:
+    """Pigments (Mitsuba's defaults) or sigma_a; lengths in fibre radii, as Mitsuba's own code has them."""
+    out = {}
+    if props.has("sigma_a"):
+        if props.has("eumelanin") or props.has("pheomelanin"):
+            raise props.node.error("has both sigma_a and pigments", "keep one")
+        out["sigma_a"] = value(props, "sigma_a")
+        scale = props.float("scale", 1.0, low=0.0)
+        if scale != 1.0:
+            out["sigma_a"] = replace(out["sigma_a"], values=out["sigma_a"].values * scale)
+    else:
+        out["eumelanin"] = props.float("eumelanin", 1.3, low=0.0)
+        out["pheomelanin"] = props.float("pheomelanin", 0.2, low=0.0)
+    for name, theirs in (("beta_m", "longitudinal_roughness"), ("beta_n", "azimuthal_roughness")):
+        out[name] = max(props.float(theirs, 0.3, 0.0, 1.0), 0.02)  # the least that the model takes
+    out["tilt"] = props.float("scale_tilt", 2.0, -20.0, 20.0)
+    out["ior"] = _ior(props, "int_ior", "keratin") / _ior(props, "ext_ior", "air")
+    return out
+
+
 BSDFS = {
     "diffuse": _diffuse,
+    "hair": _hair,
     "conductor": _conductor,
     "roughconductor": _roughconductor,
     "dielectric": _dielectric,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...scene import Instance, Mesh, Shape, Sphere, Texture, cube, rectangle
+from ...scene import Curves, Instance, Mesh, Shape, Sphere, Texture, cube, rectangle
 from ...scene import transform as tf
-from .. import meshes
+from .. import curves, meshes
 from ..suggest import nearest
 from . import lights
 from .props import Props
@@ -125,7 +125,21 @@ def _file(node: Node, props: Props, to_world: np.ndarray, common: dict) -> Mesh:
     return mesh if flat else replace(mesh, normals=meshes.smooth_normals(mesh))
 
 
+def _curves(node: Node, props: Props, to_world: np.ndarray, common: dict) -> Curves:
+    """Tubes through a text file of control points; a scaled to_world scales the radii by the mean of its axes."""
+    path = node.folder / props.string("filename")
+    props.float("silhouette_sampling_weight", 1.0)  # of Mitsuba's own gradients
+    if not path.is_file():
+        raise node.error(f"no such file: {path}", "filename is relative to the scene file")
+    shape = curves.read_curves(path, basis="bspline" if node.type == "bsplinecurve" else "linear")
+    size = np.cbrt(abs(np.linalg.det(to_world[:3, :3])))
+    points, radii = tf.points_to(to_world, shape.points), shape.radii * size
+    return replace(shape, **common, points=points, radii=radii, origin=to_world[:3, 3].copy())
+
+
 SHAPES = {
+    "bsplinecurve": _curves,
+    "linearcurve": _curves,
     "rectangle": _rectangle,
     "cube": _cube,
     "sphere": _sphere,

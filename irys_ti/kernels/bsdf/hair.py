@@ -45,8 +45,8 @@ from irys_ti.kernels.bsdf.sample import Sample
 
 PARAMS = {
     "sigma_a": Param("spectrum", 0.0, 0.0, 1e4, doc="absorption per fibre radius, added to the pigments'"),
-    "eumelanin": Param("scalar", 0.0, 0.0, 100.0, doc="concentration of the brown pigment: blond 0.3, brown 1.3, black 8"),
-    "pheomelanin": Param("scalar", 0.0, 0.0, 100.0, doc="concentration of the red pigment"),
+    "eumelanin": Param("scalar", 0.0, 0.0, 20.0, doc="concentration of the brown pigment: blond 0.3, brown 1.3, black 8"),
+    "pheomelanin": Param("scalar", 0.0, 0.0, 20.0, doc="concentration of the red pigment"),
     "color": Param("reflectance", 1.0, 0.0, 1.0, doc="colour of a dense tress; 1 absorbs nothing"),
     "beta_m": Param("scalar", 0.3, 0.02, 1.0, doc="roughness along the fibre"),
     "beta_n": Param("scalar", 0.3, 0.02, 1.0, doc="roughness around the fibre"),

@@ -47,6 +47,26 @@ def coefficients(reals: ti.template(), base):
 
 
 @ti.func
+def may_meet(blocks: ti.template(), at, lane, lanes: ti.template(), o, d, t_max):
+    """Whether a ray comes within the piece's reach of its chord; without a branch, so that it becomes vector code."""
+    here = at + lane
+    cx, cy, cz = blocks[here + 3 * lanes], blocks[here + 4 * lanes], blocks[here + 5 * lanes]
+    wx, wy, wz = o[0] - blocks[here], o[1] - blocks[here + lanes], o[2] - blocks[here + 2 * lanes]
+    reach = blocks[here + 6 * lanes]
+    inv = 1.0 / d.dot(d)
+    before = (wx * d[0] + wy * d[1] + wz * d[2]) * inv
+    along = (cx * d[0] + cy * d[1] + cz * d[2]) * inv
+    wx, wy, wz = wx - before * d[0], wy - before * d[1], wz - before * d[2]
+    cx, cy, cz = cx - along * d[0], cy - along * d[1], cz - along * d[2]
+    length2 = cx * cx + cy * cy + cz * cz
+    s = (wx * cx + wy * cy + wz * cz) / ti.select(length2 > 1e-37, length2, 1e-37)
+    s = ti.select(s > 0.0, s, 0.0)
+    s = ti.select(s < 1.0, s, 1.0)
+    wx, wy, wz = wx - s * cx, wy - s * cy, wz - s * cz
+    return (wx * wx + wy * wy + wz * wz <= reach * reach) | (reach == 0.0)
+
+
+@ti.func
 def intersect(reals: ti.template(), base, o, d, t_max):
     """(t, s, 1 on a half ball at an end, else 0)."""
     p0, chord = vec3(reals, base), vec3(reals, base + 12) - vec3(reals, base)
@@ -172,6 +192,13 @@ def bounds(arrays: dict) -> np.ndarray:
     points = np.stack([np.asarray(arrays[f"p{i}"], np.float64) for i in range(4)], 1)
     r = points[:, :, 3].max(1, keepdims=True)
     return np.concatenate([points[:, :, :3].min(1) - r, points[:, :, :3].max(1) + r], 1)
+
+
+def lane_numbers(arrays: dict) -> np.ndarray:
+    """(n, 9) what ``may_meet`` reads: an end of the chord, the chord, the reach, with room for rounding."""
+    p0, p3 = (np.asarray(arrays[name], np.float64)[:, :3] for name in ("p0", "p3"))
+    reach = np.asarray(arrays["reach"], np.float64)[:, None] * (1.0 + 1e-4)
+    return np.concatenate([p0, p3 - p0, reach, np.zeros((len(p0), 2))], 1)
 
 
 def area(arrays: dict) -> np.ndarray:
