@@ -97,7 +97,7 @@ def main() -> None:
         pools.finish()
         start = time.perf_counter()
         kinds = np.full(len(prims), geometry.kind_index("curve"))
-        world = bvh.PrimSet(other_bounds=curve.bounds(pieces), other_prims=prims, other_kinds=kinds, other_rows=curve.block_rows(pieces))
+        world = bvh.PrimSet(other_bounds=curve.bounds(pieces), other_prims=prims, other_kinds=kinds, other_lanes=curve.lane_numbers(pieces))
         tree = bvh.build_scene(world, [], [])
         built = time.perf_counter() - start
         found, share = rate(pools, tree, o, d)

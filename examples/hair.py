@@ -12,7 +12,7 @@ import numpy as np
 
 import irys_ti as it
 from irys_ti.scene import rectangle
-from irys_ti.scene.transform import look_at, rotate, scale, translate
+from irys_ti.scene.transform import look_at, scale, translate
 
 BLOND, BROWN = 0.25, 1.3  # concentrations of eumelanin
 PHEOMELANIN = 0.05

@@ -23,7 +23,7 @@ def laid_out(pieces, width=None):
     pools.finish()
     kinds = np.full(len(prims), geometry.kind_index(KIND))
     world = bvh.PrimSet(
-        other_bounds=curve.bounds(pieces), other_prims=prims, other_kinds=kinds, other_rows=curve.block_rows(pieces)
+        other_bounds=curve.bounds(pieces), other_prims=prims, other_kinds=kinds, other_lanes=curve.lane_numbers(pieces)
     )
     return pools, bvh.build_scene(world, [], [], width)
 

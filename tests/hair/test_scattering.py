@@ -8,7 +8,7 @@ import irys_ti as it
 from irys_ti import graph as g
 from irys_ti import runtime
 from irys_ti.kernels.bsdf import hair
-from tests.bsdf.cases import WAVELENGTHS, WI, WO, full, model, sphere
+from tests.bsdf.cases import WAVELENGTHS, full, model, sphere
 from tests.hair.strands import furnace, strands
 
 WHITE = {k: full(q, q.default) for k, q in hair.PARAMS.items()}
