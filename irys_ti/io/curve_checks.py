@@ -44,6 +44,8 @@ def check(shape: Curves, where: str) -> None:
             raise SceneError(where, f"the {name} at point {i} (strand {strand}) {problem} ({array[i]})", mend)
     if shape.light is not None:
         raise SceneError(where, "curves cannot be an area light", "use a mesh or a sphere")
+    if shape.interior is not None or shape.exterior is not None:
+        raise SceneError(where, "curves do not bound a medium", "remove its interior and exterior")
     if shape.flip_normals:
         raise SceneError(where, "flip_normals on curves", "they are met from outside only: leave it out")
 

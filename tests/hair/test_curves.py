@@ -213,6 +213,11 @@ def test_glass_curves_and_shining_curves_are_refused(f32):
     with pytest.raises(SceneError, match="no inside"):
         it.render(furnace(strands(2), kind="dielectric"), 1)
     scene = furnace(strands(2))
+    scene.shapes[0].interior = "fog"
+    scene.media.append(it.Medium("fog"))
+    with pytest.raises(SceneError, match="do not bound a medium"):
+        it.render(scene, 1)
+    scene = furnace(strands(2))
     scene.shapes[0].light = it.Light("tress", "area", {"radiance": 1.0})
     with pytest.raises(SceneError, match="cannot be an area light"):
         it.render(scene, 1)
