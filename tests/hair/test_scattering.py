@@ -19,7 +19,7 @@ def at(theta, phi) -> np.ndarray:
     return np.stack([np.sin(theta) + 0 * phi, np.cos(theta) * np.sin(phi), np.cos(theta) * np.cos(phi)], -1)
 
 
-def everywhere(n=160, m=240, around=0.0):
+def everywhere(n=240, m=360, around=0.0):
     """Directions in rings around the cone of reflection, and their solid angles."""
     # Denser near the lobe: theta = around + sinh-spaced offsets within the half circle.
     x = np.linspace(-1, 1, n + 1)
