@@ -114,7 +114,7 @@ class DeviceScene:
         h[layout.H_LAMBDA] = reals.add(np.r_[cdf, pdf])
         h[layout.H_D65] = reals.add(d65())
         h[layout.H_RESPONSE] = reals.add(np.zeros(MAX_CHANNELS * layout.N_LAMBDA))
-        if self.geometry.splats:
+        if self.geometry.splats or scene.media:
             h[layout.H_BANDS] = reals.add(rgb_bands())
 
         records = np.zeros((max(1, len(self.slots)), layout.VALUE_STRIDE), np.int64)

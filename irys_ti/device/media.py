@@ -6,7 +6,7 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.kernels.config import D_MEDIA, GLOWING, GRIDS, MEDIA, PRIMAL
+from irys_ti.kernels.config import D_DENSITY, D_MEDIA, GLOWING, GRIDS, MEDIA, PRIMAL
 from irys_ti.scene import Medium, Mesh, Scene, Shape, Sphere, Splats
 from irys_ti.scene.transform import points_to
 
@@ -104,9 +104,12 @@ class MediaTable:
         """Config.media for a mode."""
         if not self.used:
             return 0
+        density = any(f"{m.id}.density" in device.wanted for m in self.media)
         glowing = any(self._glows(m, device) for m in self.media)
         grid = any(m.kind == "grid" for m in self.media)
-        return MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (D_MEDIA if mode != PRIMAL and self.derived else 0)
+        return MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (
+            (D_MEDIA | (D_DENSITY if density else 0)) if mode != PRIMAL and self.derived else 0
+        )
 
     def _inside(self, scene: Scene) -> list[int]:
         """The packed stack of media around the camera, two numbers as i32."""

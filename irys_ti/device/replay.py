@@ -7,7 +7,7 @@ import numpy as np
 from irys_ti import runtime
 from irys_ti.kernels import layout
 from irys_ti.kernels.accumulate import FAULTS, HEAD, MISMATCHES, NOT_FINITE, TOO_LARGE, WORDS, differences
-from irys_ti.kernels.config import D_OPACITY, D_SHAPE, REVERSE
+from irys_ti.kernels.config import D_DENSITY, D_OPACITY, D_SHAPE, REVERSE
 from irys_ti.kernels.splat_light import sum_bands
 
 from .launch import Launcher, Tile
@@ -60,7 +60,7 @@ class Replay(Launcher):
         return self.image(film)
 
     def _baseline(self) -> np.ndarray:
-        """What kernels.splat_light.baseline reads behind d_film, where splats' chances have derivatives."""
+        """What kernels.splat_light.baseline reads behind d_film, where chances of splats or densities have derivatives."""
         if not self._chances():
             return np.zeros(0)
         if self.bands is None:
@@ -68,7 +68,8 @@ class Replay(Launcher):
         return self.bands.to_numpy()[: 6 * self.n_pixels]
 
     def _chances(self) -> bool:
-        return bool(self.device.config(REVERSE).splats & (D_OPACITY | D_SHAPE))
+        config = self.device.config(REVERSE)
+        return bool(config.splats & (D_OPACITY | D_SHAPE) or config.media & D_DENSITY)
 
     def decisions(self) -> np.ndarray:
         """Hash of each path's discrete decisions (hits, visibility, lobes, roulette), (pixels, spp) uint32."""

@@ -9,8 +9,9 @@ PRIMAL, REVERSE, FORWARD = "primal", "reverse", "forward"
 # Bits of Config.splats: some scatter or emit at all; some emit; derivatives by opacity, by position, scale, rotation.
 SPLATS, EMISSIVE, D_OPACITY, D_SHAPE = 1, 2, 4, 8
 
-# Bits of Config.media: boundaries or media at all; some emit; derivatives by extinction, emission or density; grids.
-MEDIA, GLOWING, D_MEDIA, GRIDS = 1, 2, 4, 8
+# Bits of Config.media: boundaries or media at all; some emit; derivatives by extinction, emission or density; grids;
+# derivatives by density.
+MEDIA, GLOWING, D_MEDIA, GRIDS, D_DENSITY = 1, 2, 4, 8, 16
 
 
 @dataclass(frozen=True)

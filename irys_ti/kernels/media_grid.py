@@ -76,7 +76,7 @@ def density_at(data: ti.template(), ints: ti.template(), medium, base, q):
 @ti.func
 def walk_grid(
     reals: ti.template(), ints: ti.template(), acc: ti.template(), tangents: ti.template(), medium, o, d, length, seed, u, T,
-    zeros, scatters, derived, is_shadow, sigma, glow, up, one_zero, carry, replica, config: ti.template(),
+    zeros, scatters, derived, is_shadow, sigma, glow, up, one_zero, carry, base, replica, config: ti.template(),
     deposit: ti.template(),
 ):  # fmt: skip
     """As ``media_walk.walk_media``; g is by sigma, and densities' derivatives are deposited, or in FORWARD mode returned."""
@@ -85,7 +85,7 @@ def walk_grid(
     moved = ti.Vector([0.0, 0.0, 0.0, 0.0])
     at = ints[medium + MEDIUM_REALS]
     value = ints[H_VALUES] + (ints[medium + MEDIUM_VALUES] + ti.static(ROWS)) * VALUE_STRIDE
-    base = ints[value + VALUE_DATA]
+    data = ints[value + VALUE_DATA]
     size, cells = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0, 0, 0])
     for k in ti.static(range(3)):
         size[k], cells[k] = ti.cast(ints[medium + MEDIUM_SIZE + k], float), ints[medium + MEDIUM_CELLS + k]
@@ -144,7 +144,7 @@ def walk_grid(
             depth = -ti.log(1.0 - unit(mix(draw ^ ti.u32(0x6A09E667))))
             step += 1
             q = (a + t * b) * size
-            density = density_at(reals, ints, medium, base, q)
+            density = density_at(reals, ints, medium, data, q)
             x = sigma * density
             by_density, by_glow = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
             if ti.static(config.media & GLOWING):
@@ -170,15 +170,15 @@ def walk_grid(
                     F[k] /= over
                     own[k] += ti.select(derived and is_real, 1, 2)
                 if ti.static(deposit):
-                    rest = up[k] - carry[k] * E[k]
+                    rest = up[k] - carry[k] * E[k] - base[k] * F[k]
                     by_x = ti.select(is_real, 1.0, -1.0) * rest / ti.select(part > 0.0, part, 1.0)
                     if part == 0.0:
-                        by_x = ti.select(is_real, one_zero[k], 0.0)
+                        by_x = ti.select(is_real, one_zero[k] - base[k] * F[k], 0.0)
                     g[k] += by_x * density
                     h[k] += by_glow[k]
                     by_density[k] += by_x * sigma[k]
             if ti.static(deposit and config.mode == FORWARD):
-                moved += by_density * density_at(tangents, ints, medium, base, q)
+                moved += by_density * density_at(tangents, ints, medium, data, q)
             if ti.static(deposit and config.mode == REVERSE):
                 if ints[value + VALUE_GRAD] >= 0:
                     amount = (by_density[0] + by_density[1] + by_density[2] + by_density[3]) * reals[

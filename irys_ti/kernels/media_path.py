@@ -5,7 +5,7 @@ each with the same chance, which counts for all of them.
 """
 
 from irys_ti.kernels.adjoint import LIGHT
-from irys_ti.kernels.config import D_MEDIA, FORWARD, REVERSE
+from irys_ti.kernels.config import D_DENSITY, D_MEDIA, FORWARD, REVERSE
 from irys_ti.kernels.emitter import light_record
 from irys_ti.kernels.layout import (
     DERIVED,
@@ -32,6 +32,7 @@ from irys_ti.kernels.media_terms import (
 from irys_ti.kernels.media_walk import walk_media
 from irys_ti.kernels.rng import combine, mix, unit
 from irys_ti.kernels.shading import deposit_row
+from irys_ti.kernels.splat_light import baselines
 from irys_ti.runtime import ti
 
 PIECES, PIECE = 6, 6  # kept pieces of a shadow ray; numbers of each: origin, length, medium, its turn
@@ -88,9 +89,9 @@ def keep_piece(pieces: ti.template(), n, o, length, medium, turn, seed):
 @ti.func
 def derive_media(
     reals: ti.template(), ints: ti.template(), acc: ti.template(), tangents: ti.template(), record: ti.template(),
-    pieces: ti.template(), n_pieces, rows: ti.template(), d_rows: ti.template(), lane, key, index, segment, medium, o, d,
-    d_light, length, u, T_before, zeros_before, L_before, L_low_before, T, f: ti.template(), lit, L_sampled, alone, lambdas,
-    replica, config: ti.template(),
+    d_film: ti.template(), pixel, depth, pieces: ti.template(), n_pieces, rows: ti.template(), d_rows: ti.template(), lane,
+    key, index, segment, medium, o, d, d_light, length, u, T_before, zeros_before, L_before, L_low_before, T,
+    f: ti.template(), lit, L_sampled, alone, lambdas, replica, config: ti.template(),
 ):  # fmt: skip
     """Deposit the derivatives of the path's piece and of the shadow ray's; in FORWARD mode return them."""
     d_L = ti.Vector([0.0, 0.0, 0.0, 0.0])
@@ -115,6 +116,12 @@ def derive_media(
             if ti.static(config.mode == REVERSE):
                 weight = record[at + RECORD_WEIGHT]
                 up[k], one_zero[k], carry[k] = up[k] * weight, one_zero[k] * weight, carry[k] * weight
+        base = ti.Vector([0.0, 0.0, 0.0, 0.0])
+        if ti.static(config.media & D_DENSITY and config.mode == REVERSE):
+            if piece == -1 and depth == 0:
+                base = baselines(reals, ints, record, d_film, lane, pixel, lambdas)
+                for k in ti.static(range(4)):
+                    base[k] *= ti.select(zeros_before[k] == 0, T_before[k], 0.0)
         wanted = 0
         if m >= 0:
             wanted = ints[m + MEDIUM_FLAGS] & DERIVED
@@ -122,7 +129,7 @@ def derive_media(
             look_up_terms(reals, reals, ints, m, lambdas, rows, config, False)
             t_s, F, own, E, g, h, moved = walk_media(
                 reals, ints, acc, tangents, m, from_o, along, span, seed_of(key, index, segment, turn), u, T_before,
-                zeros_before, is_shadow, lower_extinction(rows), emission_row(rows), up, one_zero, carry, replica, config, True,
+                zeros_before, is_shadow, lower_extinction(rows), emission_row(rows), up, one_zero, carry, base, replica, config, True,
             )  # fmt: skip
             if ti.static(config.mode == REVERSE):
                 found = lower_extinction_vjp(rows, g)

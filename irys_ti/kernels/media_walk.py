@@ -27,7 +27,7 @@ MOST_SHOWN = 1e6  # length, in radii of the scene, that shows what an endless me
 @ti.func
 def walk_media(
     reals: ti.template(), ints: ti.template(), acc: ti.template(), tangents: ti.template(), medium, o, d, length, seed, u, T,
-    zeros, is_shadow, sigma, glow, up, one_zero, carry, replica, config: ti.template(), deposit: ti.template(),
+    zeros, is_shadow, sigma, glow, up, one_zero, carry, base, replica, config: ti.template(), deposit: ti.template(),
 ):  # fmt: skip
     """The piece o + t d, 0 < t < length, of a medium.
 
@@ -35,7 +35,8 @@ def walk_media(
     (t, factor, own, E, g, h, moved): t where it scatters, -1 where it comes through; the factor without its zeros, which ``own``
     counts (1: asked for, 2: for good); E: what it emits, over T. With ``deposit`` also derivatives by sigma and glow of
     what the path shows: ``up``, its radiance from here on, of which ``carry`` times E is the piece's own; one_zero: its
-    radiance but for one factor that is zero; moved: in FORWARD mode its derivative along the tangents of a grid's densities.
+    radiance but for one factor that is zero; base: a guess of ``up`` over the factor, which does not depend on this path and
+    is taken off; moved: in FORWARD mode its derivative along the tangents of a grid's densities.
     """
     moved, is_grid = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0
     t_s, F, own = -1.0, ti.Vector([1.0, 1.0, 1.0, 1.0]), ti.Vector([0, 0, 0, 0])
@@ -47,7 +48,7 @@ def walk_media(
         if is_grid == 1:
             t_s, F, own, E, g, h, moved = walk_grid(
                 reals, ints, acc, tangents, medium, o, d, length, seed, u, T, zeros, scatters, derived, is_shadow, sigma, glow,
-                up, one_zero, carry, replica, config, deposit,
+                up, one_zero, carry, base, replica, config, deposit,
             )  # fmt: skip
     if is_grid == 0:
         floor = 0.0
@@ -88,10 +89,11 @@ def walk_media(
                     E[k] = glow[k] * reach * shown(sigma[k] * reach)
         if ti.static(deposit):
             for k in ti.static(range(4)):
-                rest = up[k] - carry[k] * E[k]
+                rest = up[k] - carry[k] * E[k] - base[k] * F[k]
                 g[k] = -rest * t
                 if t_s >= 0.0:
-                    g[k] += ti.select(sigma[k] > 0.0, rest / ti.select(sigma[k] > 0.0, sigma[k], 1.0), one_zero[k])
+                    alone = one_zero[k] - base[k] * F[k]
+                    g[k] += ti.select(sigma[k] > 0.0, rest / ti.select(sigma[k] > 0.0, sigma[k], 1.0), alone)
                 if ti.static(config.media & GLOWING):
                     if is_glowing:
                         g[k] += carry[k] * glow[k] * reach * reach * shown_slope(sigma[k] * reach)

@@ -28,7 +28,7 @@ from irys_ti.kernels.adjoint import (
 )
 from irys_ti.kernels.bvh import intersect, stack_sizes
 from irys_ti.kernels.camera import eye, film_pixel
-from irys_ti.kernels.config import D_MEDIA, D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, GLOWING, PRIMAL, REVERSE
+from irys_ti.kernels.config import D_DENSITY, D_MEDIA, D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, GLOWING, PRIMAL, REVERSE
 from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit
 from irys_ti.kernels.frame import tangent, to_local, to_world
 from irys_ti.kernels.geometry import kind_index
@@ -192,7 +192,7 @@ def trace_paths(
             # The signature up to the last vertex that a light shone on. Nothing beyond it reaches the film: the
             # replay stops there, and takes the first vertices' visibility from pass 0.
             seen, decided, end, lit_bits = sig, decisions, 0, 0
-            if ti.static(config.splats & (D_OPACITY | D_SHAPE)):
+            if ti.static(config.splats & (D_OPACITY | D_SHAPE) or config.media & D_DENSITY):
                 end = 1  # a dark path tells of the chances that made it dark
             # Media: what the path is inside of, where it left its last vertex, where the piece at hand begins (rays start a
             # little off surfaces), how many pieces there were.
@@ -247,7 +247,7 @@ def trace_paths(
                             look_up_terms(reals, reals, ints, m, lambdas, m_rows, config, False)
                             t_s, F, own, E, no_g, no_h, not_moved = walk_media(
                                 reals, ints, acc, tangents, m, from_here, ray_d, span, seed_piece, u_piece, T, zeros, ray,
-                                lower_extinction(m_rows), emission_row(m_rows), zero4, zero4, zero4, replica, config, False,
+                                lower_extinction(m_rows), emission_row(m_rows), zero4, zero4, zero4, zero4, replica, config, False,
                             )  # fmt: skip
                             if ray == 1:
                                 for k in ti.static(range(4)):
@@ -498,9 +498,9 @@ def trace_paths(
                 if ti.static(config.media & D_MEDIA and config.mode != PRIMAL):
                     if replay:
                         d_L += derive_media(
-                            reals, ints, acc, tangents, record, pieces, n_pieces, m_rows, d_m_rows, lane, key, index, segment,
-                            medium, began, d, d_light, length, u_piece, T_before, zeros_before, L_first, L_low_first, T, f, lit,
-                            L_sampled, alone, lambdas, replica, config,
+                            reals, ints, acc, tangents, record, d_film, pixel, depth, pieces, n_pieces, m_rows, d_m_rows,
+                            lane, key, index, segment, medium, began, d, d_light, length, u_piece, T_before, zeros_before,
+                            L_first, L_low_first, T, f, lit, L_sampled, alone, lambdas, replica, config,
                         )  # fmt: skip
 
                 # --- on to the next vertex

@@ -2,7 +2,7 @@
 
 from irys_ti.kernels import rng
 from irys_ti.kernels.camera import camera_ray, film_offset
-from irys_ti.kernels.config import FORWARD, PRIMAL, REVERSE
+from irys_ti.kernels.config import D_DENSITY, FORWARD, PRIMAL, REVERSE
 from irys_ti.kernels.film import two_sum
 from irys_ti.kernels.layout import (
     H_CHANNELS,
@@ -83,7 +83,7 @@ def keep_record(record: ti.template(), lane, L, L_low, lambdas, end, lit_bits, c
     for k in range(4):
         record[lane * RECORD_STRIDE + RECORD_TOTAL + k] = L[k]
         record[lane * RECORD_STRIDE + RECORD_LOW + k] = L_low[k]
-        if ti.static(config.splats != 0):
+        if ti.static(config.splats != 0 or config.media & D_DENSITY):
             record[lane * RECORD_STRIDE + RECORD_WEIGHT + k] = lambdas[k]
     record[lane * RECORD_STRIDE + RECORD_END] = ti.cast(end, float)
     record[lane * RECORD_STRIDE + RECORD_LIT] = ti.cast(lit_bits, float)

@@ -115,3 +115,23 @@ def baseline(reals: ti.template(), ints: ti.template(), record: ti.template(), d
         if others > 1e-3 * d_film[at + 3 + c] and others > 0.01:
             out += up * (d_film[at + c] - weighted) / others
     return out
+
+
+@ti.func
+def baselines(reals: ti.template(), ints: ti.template(), record: ti.template(), d_film: ti.template(), lane, pixel, lambdas):
+    """The same for each of the four wavelengths."""
+    at = ints[H_FILM + 4] * ints[H_FILM + 5] * ints[H_CHANNELS] + 6 * pixel
+    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    for c in range(3):
+        weighted, bands = 0.0, 0.0
+        for k in range(4):
+            i = lane * RECORD_STRIDE + k
+            band = band_at(reals, ints, c, lambdas[k])
+            weighted += (record[i + RECORD_TOTAL] + record[i + RECORD_LOW]) * band
+            bands += band
+        others = d_film[at + 3 + c] - bands
+        if others > 1e-3 * d_film[at + 3 + c] and others > 0.01:
+            for k in range(4):
+                band = band_at(reals, ints, c, lambdas[k])
+                out[k] += record[lane * RECORD_STRIDE + k + RECORD_WEIGHT] * band * (d_film[at + c] - weighted) / others
+    return out

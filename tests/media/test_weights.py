@@ -29,7 +29,7 @@ def scatter(
             h = combine(ti.cast(lane, ti.u32), ti.cast(step, ti.u32))
             u = ti.Vector([unit(mix(h)), unit(mix(h ^ ti.u32(77)))])
             t, F, own, E, g, k, m = walk_media(
-                reals, ints, acc, reals, ints[H_MEDIA], o, d, length, h, u, T, zeros, 0, sigma, none, none, none, none, 0,
+                reals, ints, acc, reals, ints[H_MEDIA], o, d, length, h, u, T, zeros, 0, sigma, none, none, none, none, none, 0,
                 config, False,
             )  # fmt: skip
             T *= F
