@@ -159,3 +159,13 @@ def test_furnace_of_10000_scatterings(f32):
     """In a ball of optical radius 140, from its centre: the mean number of scatterings is about 10,000."""
     white = scenes.ball({"sigma_t": 140.0, "albedo": 1.0}, [0, 0, 0], [0, 0, 1], depth=10**7, rr=10**8, pixels=64)
     assert_z(sample(lambda seed: flat(it.render(white, 4, seed)), range(8)), 1.0, precise=0.001)
+
+
+def test_tinted_glass(f32):
+    """A glass ball that absorbs, seen through its middle under a white sky: R + (1 - R)^2 a / (1 - R a)."""
+    glass = scenes.ball({"sigma_t": 0.5, "albedo": 0.0}, [0, 0, 4])
+    glass.materials[0] = it.Material("none", "dielectric", {"int_ior": 1.5, "ext_ior": 1.0})
+    glass.shapes.pop()  # a speck of it
+    r, a = 0.04, np.exp(-2 * 0.5)
+    x = sample(lambda seed: flat(it.render(glass, 256, seed)), range(8))
+    assert_z(x, r + (1 - r) ** 2 * a / (1 - r * a), precise=0.01)
