@@ -79,5 +79,6 @@ def smoke(density=None, pixels=16, **values) -> Scene:
     fog = Medium("fog", "homogeneous" if density is None else "grid", values, "hg", to_world=box @ translate(-1, -1, -1) @ scale(2))
     out = scene(camera([0, 1.2, 3.6], [0, 0.7, 0], 40, pixels), shapes, [fog], sky=0.3)
     out.media = [m for m in out.media if m.id != "spare"]  # which would bring another phase function and emission
+    out.media.append(Medium("spare_grid", "grid", {"density": np.ones((2, 2, 2))}, "hg"))
     out.lights[1] = Light("bulb", "point", {"intensity": constant(10.0)}, look_at([1, 3, 1], [0, 0, 0], [0, 1, 0]))
     return out
