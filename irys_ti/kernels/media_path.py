@@ -18,6 +18,7 @@ from irys_ti.kernels.layout import (
     RECORD_STRIDE,
     RECORD_TOTAL,
     RECORD_WEIGHT,
+    SCATTERS,
 )
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.media_terms import (
@@ -124,6 +125,8 @@ def derive_media(
                     base[k] *= ti.select(zeros_before[k] == 0, T_before[k], 0.0)
         wanted = 0
         if m >= 0:
+            if (ints[m + MEDIUM_FLAGS] & SCATTERS) == 0:  # what it absorbs is not drawn, so the rest is not all there is
+                base *= 0.0
             wanted = ints[m + MEDIUM_FLAGS] & DERIVED
         if wanted != 0:
             look_up_terms(reals, reals, ints, m, lambdas, rows, config, False)
