@@ -84,8 +84,8 @@ def test_finite_differences(f64):
         return out
 
     def reverse(seed):
-        g = it.backward(scene, u, 64, seed, ["fog.density"])
-        assert g.replayed == (64 * 256, 64 * 256)
+        g = it.backward(scene, u, 256, seed, ["fog.density"])
+        assert g.replayed == (256 * 256, 256 * 256)
         return [float((g["fog.density"] * way).sum()) for way in (along, empty)]
 
     fd, found = sample(differences, range(16)), sample(reverse, range(50, 66))
