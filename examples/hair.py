@@ -54,7 +54,7 @@ def studio(strands: int, width: int, height: int, eumelanin: float) -> it.Scene:
         return rectangle(place, id=id, material="black", light=it.Light(id, "area", {"radiance": radiance}))
 
     key = look_at([-2.2, 2.2, 2.6], [0, 0.1, 0.2], [0, 1, 0])
-    rim = look_at([1.8, 1.9, -1.6], [0, 0.3, 0.2], [0, 1, 0])
+    rim = look_at([2.9, 2.3, -1.0], [0, 0.3, 0.2], [0, 1, 0])
     return it.Scene(
         camera=it.Camera(look_at([0, 0.12, 4.6], [0, 0.12, 0], [0, 1, 0]), fov=30, film=it.Film(width, height)),
         materials=[
