@@ -84,6 +84,7 @@ class Launcher:
         window = device.mirror_ints[layout.H_FILM : layout.H_FILM + 6]
         self.width, self.height = int(window[4]), int(window[5])
         self.n_pixels = self.width * self.height
+        self.pixel_bits = pixel_bits(-(-self.spp // self.groups), device.mirror_ints[layout.H_FILM : layout.H_FILM + 2])
         self.channels = int(device.mirror_ints[layout.H_CHANNELS])
         self.tiles = list(tiles(self.n_pixels, self.spp, max_lanes))
         self.most = max(tile.lanes for tile in self.tiles)
@@ -129,7 +130,7 @@ class Launcher:
             self.device.reals, self.device.ints, *self.device.geometry.accel.device(),
             given(tangents if rays is None else rays), given(samples), given(record), given(signature, np.uint32), given(mask, np.int32),
             given(d_film), given(acc, np.uint32),
-            first, last, tile.pixel0, tile.n_pixels, tile.sample0, tile.n_samples, self.groups,
+            first, last, tile.pixel0, tile.n_pixels, tile.sample0, tile.n_samples, self.groups, self.pixel_bits,
             self.seed if seed is None else seed, self.seed if replay_seed is None else as_i32(replay_seed), d_scale,
             n_accumulators, n_replicas or self.groups, int(mask is not None), self.device.config(mode, rays is not None),
         )  # fmt: skip
@@ -179,6 +180,12 @@ class Launcher:
                 progress((i + 1) / len(self.tiles))
         self.give_back(samples, record)
         return self.image(film)
+
+
+def pixel_bits(samples: int, film) -> int:
+    """Bits of the points that a pixel takes in turn: all of its samples, as far as 32 bits number the film's points."""
+    place = 2 * int(max(film) - 1).bit_length()
+    return max(0, min(int(samples - 1).bit_length(), 32 - place))
 
 
 def as_i32(seed: int) -> int:

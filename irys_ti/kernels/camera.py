@@ -42,11 +42,11 @@ def film_offset(ints: ti.template(), u):
 
 @ti.func
 def film_pixel(ints: ti.template(), i):
-    """Column and row, in the full film, of pixel i of the crop window, and its number in the full film."""
+    """Column and row, in the full film, of pixel i of the crop window."""
     width = ints[H_FILM + 4]
     x = ints[H_FILM + 2] + i - (i // width) * width
     y = ints[H_FILM + 3] + i // width
-    return x, y, y * ints[H_FILM] + x
+    return x, y
 
 
 @ti.func

@@ -115,6 +115,7 @@ def trace_paths(
     sample0: int,
     n_samples: int,
     n_groups: int,
+    pixel_bits: int,
     seed: int,
     replay_seed: int,
     d_scale: float,
@@ -131,14 +132,14 @@ def trace_paths(
     for each pass. mask: paths to leave out, where use_mask is set. d_film: derivative of the loss by each pixel's
     channels, times d_scale. tangents: of the parameters in FORWARD mode; with config.rays each path's first ray,
     RAY_STRIDE numbers, and ``samples`` are then the radiances of its four wavelengths. acc: accumulators
-    (kernels/accumulate.py). replay_seed: the seed of pass 1; other than ``seed`` only to show that replay then fails.
+    (kernels/accumulate.py). pixel_bits: of the points a pixel takes in turn (kernels/rng.py). replay_seed: the seed of pass 1; other than ``seed`` only to show that replay then fails.
     """
     for lane in range(n_pixels * n_samples):
         literals.declare()
         pixel = pixel0 + lane // n_samples
         sample = sample0 + lane - (lane // n_samples) * n_samples
-        group, index = sample - (sample // n_groups) * n_groups, sample // n_groups
-        px, py, number = film_pixel(ints, pixel)
+        group = sample - (sample // n_groups) * n_groups
+        px, py = film_pixel(ints, pixel)
         n_passes = last
         if use_mask != 0:
             n_passes = ti.select(mask[lane] != 0, last, first)
@@ -170,9 +171,10 @@ def trace_paths(
             replay = step == 1
 
             # --- the camera ray and its four wavelengths
-            key = rng.stream(ti.select(replay, replay_seed, seed), group, number)
+            drawn_by = ti.select(replay, replay_seed, seed)
+            key, index = rng.film_sample(drawn_by, group, px, py, sample // n_groups, pixel_bits)
             if ti.static(config.rays):  # one sequence of points; both rays of a pair take the same
-                key, index = rng.stream(ti.select(replay, replay_seed, seed), 0, -1), pixel
+                key, index = rng.stream(drawn_by, 0, -1), rng.u32(pixel)
             o, d, lambdas, pdf_lambda, start_depth = first_ray(
                 reals, ints, tangents, lane, pixel, px, py, key, index, config
             )

@@ -1,9 +1,13 @@
 """Random numbers: Owen-scrambled Sobol points, computed from (seed, pixel, sample, dimension) alone.
 
 Dimensions come in pairs; each pair is a (0, 2)-sequence of its own, shuffled and scrambled by hashes of
-(seed, pixel, pair), so that replay needs no state and no table (Burley, "Practical hash-based Owen
-scrambling", JCGT 2020; the hash that scrambles is Vegdahl's improvement of Laine and Karras 2011).
-Every number has 24 bits, exact in f32, so that the f32 and the f64 tier draw the same.
+(seed, pair), so that replay needs no state and no table (Burley, "Practical hash-based Owen scrambling",
+JCGT 2020; the hash that scrambles is Vegdahl's improvement of Laine and Karras 2011).
+All pixels share the sequences: each takes its own run of 2**pixel_bits points, in the order of a Z-curve, so
+that the points of a pixel, and of every square of 2 x 2, 4 x 4, ... pixels, are well spread together (after
+Ahmed and Wonka, "Screen-space blue-noise diffusion of Monte Carlo sampling error via hierarchical ordering of
+pixels", 2020). A gradient is a sum over the film, and gains most. Every number has 24 bits, exact in f32, so
+that the f32 and the f64 tier draw the same.
 """
 
 from irys_ti.runtime import ti
@@ -73,9 +77,31 @@ def unit(x):
 
 
 @ti.func
-def stream(seed, group, pixel):
-    """The key of one pixel's points; groups of one seed are scrambled independently."""
-    return combine(combine(u32(seed), u32(group)), u32(pixel))
+def stream(seed, group, run):
+    """The key of a sequence of points; groups and runs of one seed are scrambled independently."""
+    return combine(combine(u32(seed), u32(group)), u32(run))
+
+
+@ti.func
+def spread_bits(x):
+    """The lower 16 bits, a zero between each two."""
+    x &= ti.u32(0x0000FFFF)
+    x = (x | (x << ti.u32(8))) & ti.u32(0x00FF00FF)
+    x = (x | (x << ti.u32(4))) & ti.u32(0x0F0F0F0F)
+    x = (x | (x << ti.u32(2))) & ti.u32(0x33333333)
+    return (x | (x << ti.u32(1))) & ti.u32(0x55555555)
+
+
+@ti.func
+def film_sample(seed, group, x, y, sample, pixel_bits):
+    """Sample number ``sample`` of pixel (x, y) in a group: the key of its sequence, and which point of it it is.
+
+    A pixel that takes more than 2**pixel_bits samples starts another sequence.
+    """
+    bits = u32(pixel_bits)
+    place = spread_bits(u32(x)) | (spread_bits(u32(y)) << ti.u32(1))
+    run = u32(sample) >> bits
+    return stream(seed, group, run), (place << bits) | (u32(sample) - (run << bits))
 
 
 @ti.func

@@ -1,0 +1,1 @@
+"""What irys_ti costs, measured: python -m benchmarks lists the programs."""

@@ -1,0 +1,56 @@
+"""irys_ti's side of a comparison. The loss is the mean of the film's channels."""
+
+import numpy as np
+
+import irys_ti as it
+from benchmarks.sides import serve
+from irys_ti import runtime
+from irys_ti.runtime import ti
+
+state = {}
+
+
+def load(file: str, params: list, variant: str, options: dict | None = None):
+    """variant: arch. Returns nothing."""
+    if state.get("variant") != variant:
+        runtime.init(variant)
+    scene = it.load(file)
+    film = scene.camera.film
+    weight = np.full((film.height, film.width, 3), 1.0 / (3 * film.width * film.height))
+    state.update(variant=variant, scene=scene, params=params, weight=weight, options=options or {})
+
+
+def gradient(seed: int, spp: int):
+    """The loss's gradient: one list of numbers a parameter."""
+    found = it.backward(state["scene"], state["weight"], spp, seed, params=state["params"], **state["options"])
+    ti.sync()
+    return [np.ravel(found[p]).tolist() for p in state["params"]]
+
+
+def image(seed: int, spp: int, path: str = "", step: float = 0.0):
+    """The loss, with ``step`` added to every component of a parameter for as long as it takes."""
+    values = it.parameters(state["scene"])
+    before = np.array(values[path]) if path else None
+    if path:
+        values[path] = before + step
+    try:
+        return float((it.render(state["scene"], spp, seed).astype(np.float64) * state["weight"]).sum())
+    finally:
+        if path:
+            values[path] = before
+
+
+def forward(seed: int, spp: int):
+    """A picture, made and left on the host."""
+    it.render(state["scene"], spp, seed)
+    ti.sync()
+
+
+def facts():
+    return {"renderer": f"irys_ti {it.__version__}", "variant": state.get("variant")}
+
+
+if __name__ == "__main__":
+    import sys
+
+    serve(sys.modules[__name__])
