@@ -1,10 +1,11 @@
-"""Material gradients at equal variance: irys_ti against Mitsuba 3's prb, on the same scene files, in one run.
+"""Gradients at equal variance: irys_ti against Mitsuba 3, on the same scene files, in one run.
 
-python -m benchmarks against_mitsuba --mitsuba PYTHON [--variant llvm_ad_spectral] [--arch cpu]
+python -m benchmarks against_mitsuba --mitsuba PYTHON [--what poses] [--variant llvm_ad_spectral] [--arch cpu]
 
-PYTHON is an interpreter that has Mitsuba; where its variant needs LLVM, DRJIT_LIBLLVM_PATH names it. The loss is the
-mean of the film. Every renderer is first checked against its own central differences with common seeds: a row whose
-|z| passes 4 is published as failed. Then both take the same number of samples, seed after seed in turn; the figure is
+PYTHON is an interpreter that has Mitsuba; where its variant needs LLVM, DRJIT_LIBLLVM_PATH names it. Material gradients
+are compared with its prb, of the film's mean; a part's translation along x with its prb_projective, of the film under a
+smooth weight. Every renderer is first checked against its own central differences with common seeds: a row whose |z|
+passes 4 is published as failed. Then both take the same number of samples, seed after seed in turn; the figure is
 (variance x time) of Mitsuba over ours, the variance summed over a parameter's components. Against an RGB variant
 variances are taken relative to the squared mean, since the parameters then are not the same numbers.
 """
@@ -22,22 +23,22 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.scenes import Case, material_cases
+from benchmarks.scenes import Case, material_cases, pose_cases
 from benchmarks.sides import Side
 
 STEP = 0.01  # of the central differences
 
 
-def check(side: Side, path: str, index: int, seeds: int, spp: int) -> dict:
-    """A parameter's gradient, components summed, against central differences of the same renderer."""
-    told = np.array([np.sum(side.ask("gradient", seed=1000 + k, spp=spp)[0][index]) for k in range(seeds)])
-    seen = np.array(
-        [
-            (side.ask("image", seed=2000 + k, spp=spp, path=path, step=STEP)[0]
-             - side.ask("image", seed=2000 + k, spp=spp, path=path, step=-STEP)[0]) / (2 * STEP)
-            for k in range(seeds)
-        ]
-    )  # fmt: skip
+def check(side: Side, path: str, index: int, way: list | float, seeds: int, spp: int) -> dict:
+    """A parameter's gradient along ``way`` against central differences of the same renderer."""
+    told = np.array([np.sum(np.multiply(side.ask("gradient", seed=1000 + k, spp=spp)[0][index], way)) for k in range(seeds)])
+    seen = []
+    for k in range(seeds):
+        low, high = (
+            side.ask("image", seed=2000 + k, spp=spp, path=path, step=np.multiply(sign * STEP, way).tolist())[0] for sign in (-1, 1)
+        )
+        seen.append((high - low) / (2 * STEP))
+    seen = np.array(seen)
     error = np.hypot(told.std(ddof=1), seen.std(ddof=1)) / np.sqrt(seeds)
     z = (told.mean() - seen.mean()) / max(error, 1e-12)
     return {"gradient": told.mean(), "difference": seen.mean(), "error": error, "z": z}
@@ -48,13 +49,16 @@ def compare(case: Case, ours: Side, theirs: Side, args) -> list[dict]:
     spectral = "spectral" in args.variant
     paths = [p for p in case.params if not (spectral and p in case.rgb_only)]
     keys = [case.params[p] for p in paths]
-    ours.ask("load", file=str(case.file), params=paths, variant=args.arch)
-    theirs.ask("load", file=str(case.file), params=keys, variant=args.variant)
+    poses = args.what == "poses"
+    way, weight = ([1.0, 0.0, 0.0], "smooth") if poses else (1.0, "flat")
+    integrator = {"type": "prb_projective" if poses else "prb"}
+    ours.ask("load", file=str(case.file), params=paths, variant=args.arch, weight=weight)
+    theirs.ask("load", file=str(case.file), params=keys, variant=args.variant, weight=weight, options=integrator)
     for side in (ours, theirs):  # compile, and warm up
         for seed in (90, 91):
             side.ask("gradient", seed=seed, spp=args.spp)
     checks = [
-        [check(side, name, i, args.checks, args.spp) for i, name in enumerate(names)]
+        [check(side, name, i, way, args.checks, args.spp) for i, name in enumerate(names)]
         for side, names in ((ours, paths), (theirs, keys))
     ]
     drawn, seconds = ([], []), ([], [])
@@ -67,6 +71,8 @@ def compare(case: Case, ours: Side, theirs: Side, args) -> list[dict]:
     rows = []
     for i, path in enumerate(paths):
         values = [np.array([answer[i] for answer in d], np.float64) for d in drawn]
+        if poses:
+            values = [v[:, :1] for v in values]
         variances = [v.var(0, ddof=1).sum() for v in values]
         if not spectral:
             variances = [x / max((v.mean(0) ** 2).sum(), 1e-30) for x, v in zip(variances, values)]
@@ -124,6 +130,7 @@ def plot(rows: list[dict], path: Path, title: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mitsuba", required=True, metavar="PYTHON", help="an interpreter that has Mitsuba 3")
+    parser.add_argument("--what", choices=("materials", "poses"), default="materials")
     parser.add_argument("--variant", default="llvm_ad_spectral")
     parser.add_argument("--arch", default="cpu", help="ours: cpu, cuda or vulkan")
     parser.add_argument("--size", type=int, default=128)
@@ -136,14 +143,14 @@ def main() -> None:
     args = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        cases = material_cases(Path(folder), args.size)
+        cases = {"materials": material_cases, "poses": pose_cases}[args.what](Path(folder), args.size)
         if args.scenes:
             cases = [c for c in cases if c.name in args.scenes.split(",")]
         for case in cases:
             with Side("benchmarks.sides.irys", sys.executable) as ours, Side("benchmarks.sides.mitsuba", args.mitsuba) as theirs:
                 rows += compare(case, ours, theirs, args)
                 names = [side.ask("facts")[0] for side in (ours, theirs)]
-            print(table(rows[-len([r for r in rows if r["scene"] == case.name]):]), flush=True)
+            print(table([row for row in rows if row["scene"] == case.name]), flush=True)
     print(table(rows))
     if args.out:
         head = {

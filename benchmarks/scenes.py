@@ -19,7 +19,7 @@ LAMP = """<shape type="rectangle"><transform name="to_world"><rotate x="1" angle
 <emitter type="area"><spectrum name="radiance" value="400:6,700:9"/></emitter></shape>
 """
 SKY = '<emitter type="constant"><spectrum name="radiance" value="0.4"/></emitter>\n'
-WIDE = dict(fov=36, eye="0,1.6,4", target="0,0.8,0", depth=6, rr=1000)
+WIDE = {"fov": 36, "eye": "0,1.6,4", "target": "0,0.8,0", "depth": 6, "rr": 1000}
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def wall(bsdf: str, turn: str) -> str:
 <ref id="{bsdf}"/></shape>\n"""
 
 
-def room() -> str:
+def room(balls: bool = True) -> str:
     paint = {"white": "0.7", "red": "400:0.1,550:0.1,700:0.7", "green": "400:0.1,550:0.6,700:0.1"}
     bsdfs = "".join(
         f'<bsdf type="diffuse" id="{id}"><spectrum name="reflectance" value="{v}"/></bsdf>\n' for id, v in paint.items()
@@ -61,7 +61,8 @@ def room() -> str:
     lamp = """<shape type="rectangle"><transform name="to_world"><scale value="0.3"/><rotate x="1" angle="90"/>
 <translate y="1.98"/></transform><bsdf type="diffuse"><spectrum name="reflectance" value="0"/></bsdf>
 <emitter type="area"><spectrum name="radiance" value="400:14,700:20"/></emitter></shape>\n"""
-    return bsdfs + walls + ball("white", "-0.35,0.4,-0.2", 0.4) + ball("red", "0.45,0.3,0.3", 0.3, "small") + lamp
+    two = ball("white", "-0.35,0.4,-0.2", 0.4) + ball("red", "0.45,0.3,0.3", 0.3, "small")
+    return bsdfs + walls + (two if balls else "") + lamp
 
 
 def twenty() -> tuple[str, dict[str, str]]:
@@ -81,6 +82,31 @@ def twenty() -> tuple[str, dict[str, str]]:
     return text + plane("floor") + LAMP + SKY, params
 
 
+def pose_cases(folder: Path, size: int) -> list[Case]:
+    """Three scenes in which one part moves: a box in a room, a ball on a floor, a card that throws a soft shadow."""
+    folder.mkdir(parents=True, exist_ok=True)
+    gold = """<bsdf type="roughconductor" id="metal"><string name="material" value="Au"/>
+<string name="distribution" value="ggx"/><float name="alpha" value="0.25"/></bsdf>\n"""
+    card = """<bsdf type="twosided" id="card"><bsdf type="diffuse"><spectrum name="reflectance" value="400:0.2,700:0.7"/></bsdf></bsdf>
+<shape type="rectangle" id="part"><transform name="to_world"><scale value="0.4"/><rotate x="1" angle="-76"/>
+<translate x="-0.1" y="1.1" z="-0.1"/></transform><ref id="card"/></shape>\n"""
+    box = """<shape type="cube" id="part"><transform name="to_world"><scale x="0.3" y="0.6" z="0.3"/>
+<rotate y="1" angle="18"/><translate x="-0.35" y="0.6" z="-0.3"/></transform><ref id="white"/></shape>\n"""
+    inside = {"fov": 45, "eye": "0,1,3.4", "target": "0,1,0", "depth": 8, "rr": 1000}
+    scenes = {
+        "box in a room": (inside, room(balls=False) + box),
+        "ball on a floor": (WIDE, gold + FLOOR + plane("floor") + ball("metal", id="part") + LAMP + SKY),
+        "card above a floor": (WIDE, FLOOR + plane("floor") + card + LAMP + SKY),
+    }
+    return [write(folder, name, size, view, body, {"part.translation": "part.shift"}) for name, (view, body) in scenes.items()]
+
+
+def write(folder: Path, name: str, size: int, view: dict, body: str, params: dict[str, str]) -> Case:
+    file = folder / f"{name.replace(' ', '_')}.xml"
+    file.write_text(HEAD.format(size=size, **view) + body + "</scene>\n")
+    return Case(name, file, params, tuple(p for p in params if p.startswith("tiles.")))
+
+
 def material_cases(folder: Path, size: int) -> list[Case]:
     """Six scenes written below ``folder``, with square films of ``size`` pixels."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,8 +124,8 @@ def material_cases(folder: Path, size: int) -> list[Case]:
 <float name="clearcoat_gloss" value="0.7"/></bsdf>\n"""
     floor = {"floor.reflectance": "floor.reflectance.values"}
     many, many_params = twenty()
-    inside = dict(fov=45, eye="0,1,3.4", target="0,1,0", depth=8, rr=1000)
-    above = dict(fov=40, eye="0,2.2,3.4", target="0,0.2,-0.2", depth=6, rr=1000)
+    inside = {"fov": 45, "eye": "0,1,3.4", "target": "0,1,0", "depth": 8, "rr": 1000}
+    above = {"fov": 40, "eye": "0,2.2,3.4", "target": "0,0.2,-0.2", "depth": 6, "rr": 1000}
     scenes = {
         "metal ball": (WIDE, gold + FLOOR + plane("floor") + ball("metal") + LAMP + SKY,
                        {"metal.alpha": "metal.alpha.value", **floor}),
@@ -116,9 +142,4 @@ def material_cases(folder: Path, size: int) -> list[Case]:
                              {"frost.alpha": "frost.alpha.value", **floor}),
         "twenty materials": (above, many, many_params),
     }  # fmt: skip
-    cases = []
-    for name, (view, body, params) in scenes.items():
-        file = folder / f"{name.replace(' ', '_')}.xml"
-        file.write_text(HEAD.format(size=size, **view) + body + "</scene>\n")
-        cases.append(Case(name, file, params, tuple(p for p in params if p.startswith("tiles."))))
-    return cases
+    return [write(folder, name, size, view, body, params) for name, (view, body, params) in scenes.items()]

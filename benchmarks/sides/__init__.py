@@ -1,7 +1,8 @@
 """Renderers to be compared, each in a process of its own that answers the same few questions in JSON lines.
 
-A side is a module with ``load(file, params, variant)``, ``gradient(seed, spp)``, ``image(seed, spp, path, step)``
-and ``facts()``; ``serve`` turns it into such a process, ``Side`` talks to one.
+A side is a module with ``load(file, params, variant, options, weight)``, ``gradient(seed, spp)``,
+``image(seed, spp, path, step)``, ``forward(seed, spp)`` and ``facts()``; ``serve`` turns it into such a process,
+``Side`` talks to one. The loss is the sum of the film's channels times a weight image.
 """
 
 from __future__ import annotations
@@ -13,7 +14,19 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parents[2]
+
+
+def weights(kind: str, height: int, width: int) -> np.ndarray:
+    """(height, width, 3), absolute values adding up to about 1: "flat", or "smooth" waves of both signs."""
+    weight = np.ones((height, width, 3))
+    if kind == "smooth":
+        y, x = np.meshgrid((np.arange(height) + 0.5) / height, (np.arange(width) + 0.5) / width, indexing="ij")
+        for c in range(3):
+            weight[..., c] = np.sin(5.0 * x + 2.0 * c) * np.cos(3.0 * y - c) + 0.3
+    return weight / weight.size
 
 
 def serve(module) -> None:

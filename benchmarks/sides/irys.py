@@ -1,23 +1,23 @@
-"""irys_ti's side of a comparison. The loss is the mean of the film's channels."""
+"""irys_ti's side of a comparison."""
 
 import numpy as np
 
 import irys_ti as it
-from benchmarks.sides import serve
+from benchmarks.sides import serve, weights
 from irys_ti import runtime
 from irys_ti.runtime import ti
 
 state = {}
 
 
-def load(file: str, params: list, variant: str, options: dict | None = None):
-    """variant: arch. Returns nothing."""
+def load(file: str, params: list, variant: str, options: dict | None = None, weight: str = "flat"):
+    """variant: arch; options: of it.backward."""
     if state.get("variant") != variant:
         runtime.init(variant)
     scene = it.load(file)
     film = scene.camera.film
-    weight = np.full((film.height, film.width, 3), 1.0 / (3 * film.width * film.height))
-    state.update(variant=variant, scene=scene, params=params, weight=weight, options=options or {})
+    state.update(variant=variant, scene=scene, params=params, options=options or {})
+    state["weight"] = weights(weight, film.height, film.width)
 
 
 def gradient(seed: int, spp: int):
@@ -27,8 +27,8 @@ def gradient(seed: int, spp: int):
     return [np.ravel(found[p]).tolist() for p in state["params"]]
 
 
-def image(seed: int, spp: int, path: str = "", step: float = 0.0):
-    """The loss, with ``step`` added to every component of a parameter for as long as it takes."""
+def image(seed: int, spp: int, path: str = "", step=0.0):
+    """The loss, with ``step`` (a number, or one a component) added to a parameter for as long as it takes."""
     values = it.parameters(state["scene"])
     before = np.array(values[path]) if path else None
     if path:
