@@ -20,19 +20,21 @@ def show(found):
 
 
 def test_room(f32, scene):
-    found = tiers.compare(scene, spp=16, d_image=weight_image(scene))
+    found = tiers.compare(scene, spp=64, d_image=weight_image(scene))
     assert found.ok, show(found)
-    assert found.lanes == 16 * 576 and found.different <= 1 and found.replayed == (found.lanes, found.lanes)
+    assert found.lanes == 64 * 576 and found.different <= 1 and found.replayed == (found.lanes, found.lanes)
     used = [d.difference for d in found.parameters.values() if d.size > 0]
     assert len(used) == len(found.parameters) and 0 < max(used) < 2e-5
 
 
 @pytest.mark.parametrize("name", ["cornell", "gold_ball", "glass", "occluder"])
 def test_acceptance_scenes(f32, data, name):
+    # Of the frosted ball's IOR 65,536 paths know little: one beside the critical angle can be a tenth of the sum.
+    spp = 64 if name == "glass" else 16
     scene = it.load(data / "reference" / f"{name}.xml")
-    found = tiers.compare(scene, spp=16, d_image=weight_image(scene))
+    found = tiers.compare(scene, spp=spp, d_image=weight_image(scene))
     assert found.ok, show(found)
-    assert found.lanes == 65536 and found.different <= 6
+    assert found.lanes == 4096 * spp and found.different <= found.lanes / 10000
 
 
 def test_paths_are_told_apart(f32, scene):
@@ -52,7 +54,7 @@ def test_a_wrong_tier_fails(f32, scene, monkeypatch):
         return grads
 
     monkeypatch.setattr(reference, "deposits", off_by_one_in_a_thousand)
-    found = tiers.compare(scene, ["metal.alpha", "warm.reflectance"], 8)
+    found = tiers.compare(scene, ["metal.alpha", "warm.reflectance"], 32)
     assert not found.ok and not found.parameters["metal.alpha"].ok and found.parameters["warm.reflectance"].ok
     assert found.parameters["metal.alpha"].difference == pytest.approx(1e-3, rel=0.01)
 
