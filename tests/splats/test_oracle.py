@@ -102,7 +102,8 @@ def test_ends_of_opacity(f32, opacity):
     at = [oracle.image(case.moved("opacity", v, k * h), **RULE) for k in range(3)]
     exact = ((-1.5 * at[0] + 2 * at[1] - 0.5 * at[2]) * WEIGHT).sum() / h
     scene = oracle.scene_of(case)
-    found = [it.backward(scene, WEIGHT, spp=8192, seed=s, params=["s.opacity", "s.albedo"]) for s in range(8)]
+    spp = 8192 if opacity == 0.0 else 2048  # a splat that is not there yet is met by chance alone
+    found = [it.backward(scene, WEIGHT, spp=spp, seed=s, params=["s.opacity", "s.albedo"]) for s in range(8)]
     assert all(np.isfinite(g[p]).all() for g in found for p in g)
     estimates = np.array([g["s.opacity"][0] for g in found])
     assert_z(estimates, exact)
