@@ -132,7 +132,7 @@ ROOMS = {room.name: room for room in (pair(), furnished(), cornell(), materials(
 
 def neutral(room: Room) -> dict:
     """The description in plain lists, for another process."""
-    out = asdict(room)
+    out = asdict(room) | {"sun": SUN}
     for part in out["parts"]:
         part["vertices"], part["faces"] = np.asarray(part["vertices"]).tolist(), np.asarray(part["faces"]).tolist()
     return out

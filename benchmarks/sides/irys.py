@@ -46,6 +46,11 @@ def forward(seed: int, spp: int):
     ti.sync()
 
 
+def render(spp: int, seed: int, out: str):
+    """Write a picture of so many samples as EXR."""
+    it.write_image(out, it.render(state["scene"], spp, seed))
+
+
 def facts():
     return {"renderer": f"irys_ti {it.__version__}", "variant": state.get("variant")}
 
