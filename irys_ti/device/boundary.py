@@ -13,6 +13,7 @@ from irys_ti.kernels.boundary.outline import deposit_outlines, sample_outlines
 from irys_ti.kernels.boundary.shadow import BOUNCED, DIRECT, TRACE, deposit_shadows
 from irys_ti.kernels.config import PRIMAL
 
+from .crossings import Crossings
 from .edges import EdgeTable, table_of
 from .launch import MAX_LANES, Launcher, Tile, as_i32
 from .replay import HOT_WORDS, REPLICAS, check_faults
@@ -83,24 +84,34 @@ class Boundary(Launcher):
         device = self.device
         camera = device.scene().camera
         moving = device.movers.moving()
-        weights = self.edges.seen_from(camera, moving if not moving[-1] else np.ones_like(moving))
+        moving = moving if not moving[-1] else np.ones_like(moving)
+        crossings = self._crossings()
+        weights = np.r_[self.edges.seen_from(camera, moving), crossings.seen_from(camera, moving)]
         if not weights.sum() > 0:
             return
-        table, seed = runtime.array(table_of(weights)), self._seed(index, 0)
+        table, seed = runtime.array(np.r_[table_of(weights), crossings.ends.reshape(-1)]), self._seed(index, 0)
+        records = runtime.array(np.concatenate([self.edges.records, crossings.records]).reshape(-1), np.int32)
         accel, n_edges = device.geometry.accel.device(), len(weights)
         config = device.config(PRIMAL, rays=True)
         for first, n in self._chunks():
             rays, points = self.borrow(2 * n * layout.RAY_STRIDE), self.borrow(n * layout.POINT_STRIDE)
             samples = self.borrow(8 * n)
             sample_outlines(
-                device.reals, device.ints, *accel, self.records, table, rays, points, n_edges, first, n, seed, config
+                device.reals, device.ints, *accel, records, table, rays, points, n_edges, first, n, seed, config
             )
             self.trace(PRIMAL, Tile(0, n, 0, 2), 0, 1, samples, rays=rays, seed=seed)
             deposit_outlines(
-                device.reals, device.ints, accel[2], self.records, table, points, samples, d_film, acc, n, seed,
+                device.reals, device.ints, accel[2], records, table, points, samples, d_film, acc, n_edges, n, seed,
                 1.0 / self.per_set, self.n, replicas, config,
             )  # fmt: skip
             self.give_back(rays, points, samples)
+
+    def _crossings(self) -> Crossings:
+        """The lines in which declared pairs cross now."""
+        pairs = self.device.scene().crossings
+        found = Crossings(self.device.geometry, pairs, int(self.device.mirror_ints[layout.H_SHAPES]))
+        found.records[:, layout.EDGE_OPPOSITE] = np.arange(len(found.records))  # where the table has its ends
+        return found
 
     def _shadows(self, index: int, d_film, acc, replicas: int, bounced: bool) -> None:
         """Shadow edges in the light of lights, or in that of surfaces, of which the path kernel tells."""

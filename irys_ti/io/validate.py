@@ -51,8 +51,23 @@ def validate(scene: Scene) -> None:
     for shape in scene.shapes:
         _shape(shape, materials, f"{scene.file}: shape {shape.id!r}")
     groups = {s.group for s in scene.shapes if s.group is not None}
+    _crossings(scene)
     for instance in scene.instances:
         _instance(instance, groups, f"{scene.file}: instance {instance.id!r}")
+
+
+def _crossings(scene: Scene) -> None:
+    """Pairs of parts that cross must name two different meshes that stand in the scene themselves."""
+    shapes = {s.id: s for s in scene.shapes}
+    for pair in scene.crossings:
+        where = f"{scene.file}: crossings: {pair!r}"
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise SceneError(where, "is no pair of two shapes", "name two ids")
+        for id in pair:
+            if id not in shapes:
+                raise SceneError(where, f"there is no shape {id!r}", "name ids of shapes")
+            if not isinstance(shapes[id], Mesh) or shapes[id].group is not None:
+                raise SceneError(where, f"{id!r} is not a mesh of the scene itself", "only those can be declared to cross")
 
 
 def _ids(scene: Scene) -> None:

@@ -107,5 +107,5 @@ EDGE_SHAPE, EDGE_INST, EDGE_PRIM, EDGE_A, EDGE_B, EDGE_OPPOSITE, EDGE_KIND = 0, 
 # EDGE_SHAPE: offset of the shape's record; EDGE_A, EDGE_B: vertex numbers; EDGE_OPPOSITE: the third vertices of up to
 # MAX_FACES adjacent faces, -1 for none
 MAX_FACES = 4
-EDGE_LINE, EDGE_SPHERE = 0, 1
+EDGE_LINE, EDGE_SPHERE, EDGE_CROSSING = 0, 1, 2
 POINT_STRIDE = 3  # a sampled point of an edge: the edge's number, the place along it, whether the camera sees it

@@ -132,7 +132,8 @@ def trace_paths(
     for each pass. mask: paths to leave out, where use_mask is set. d_film: derivative of the loss by each pixel's
     channels, times d_scale. tangents: of the parameters in FORWARD mode; with config.rays each path's first ray,
     RAY_STRIDE numbers, and ``samples`` are then the radiances of its four wavelengths. acc: accumulators
-    (kernels/accumulate.py). pixel_bits: of the points a pixel takes in turn (kernels/rng.py). replay_seed: the seed of pass 1; other than ``seed`` only to show that replay then fails.
+    (kernels/accumulate.py). pixel_bits: of the points a pixel takes in turn (kernels/rng.py). replay_seed: the seed of
+    pass 1; other than ``seed`` only to show that replay then fails.
     """
     for lane in range(n_pixels * n_samples):
         literals.declare()

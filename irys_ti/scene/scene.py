@@ -27,6 +27,7 @@ class Scene:
     """A scene on the host. ``file`` is named in errors; ``it.load`` fills it in.
 
     ``controls``: what steers other parameters (controls.py): parts with dimensions, robots.
+    ``crossings``: pairs of ids of meshes that pass through each other; their common lines are outlines that move.
     ``spp``: samples per pixel that the file asks for, if it does. ``notes``: what of the file was dropped or
     changed, a line each.
     media: what shapes name as their interior; ``medium``: the id of the one that fills the world, if one does.
@@ -41,6 +42,7 @@ class Scene:
     media: list[Medium] = field(default_factory=list)
     medium: str | None = None
     controls: list = field(default_factory=list)
+    crossings: list[tuple[str, str]] = field(default_factory=list)
     integrator: Integrator = field(default_factory=Integrator)
     file: str = "scene"
     spp: int | None = None

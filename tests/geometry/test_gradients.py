@@ -121,6 +121,59 @@ def test_outlines_of_shapes_that_shine(f64):
     assert not any(np.any(g) for g in off.values())
 
 
+def crossing():
+    """Two triangles that shine and pass through each other, and a box halfway into one of them."""
+    def triangle(to_world, id):
+        v = np.array([[-1.2, -0.9, 0.0], [1.2, -0.9, 0.0], [0.0, 1.3, 0.0]]) @ to_world[:3, :3].T + to_world[:3, 3]
+        return Mesh(id=id, material="black", vertices=v, faces=np.array([[0, 1, 2]]), light=None)
+
+    shapes = [
+        triangle(rotate([0, 1, 0.2], 50), "one"),
+        triangle(translate(0.1, -0.2, 0.1) @ rotate([0.3, 1, 0], -40), "other"),
+        cube(translate(0.5, 0.6, -0.3) @ rotate([1, 0.4, 0.3], 40) @ scale(0.3), id="box", material="black"),
+    ]
+    for shape, radiance in zip(shapes, (2.0, 1.0, 3.0)):
+        shape.light = Light(shape.id, "area", {"radiance": constant(radiance)})
+    scene = Scene(
+        camera=camera([0.3, 0.2, -4], [0.1, 0.0, 0], 45, PIXELS),
+        materials=[Material("black", "diffuse", {"reflectance": constant(0.0)})],
+        shapes=shapes,
+        lights=[Light("sky", "constant", {"radiance": constant(0.5)})],
+        integrator=Integrator(1, 100),
+        crossings=[("one", "other"), ("one", "box")],
+    )
+    return with_kinds(scene)
+
+
+@pytest.mark.slow
+def test_lines_where_parts_cross_by_vertices(f64):
+    compare(crossing(), ["one.vertices"], 0.02, 1, 256, 2048, 8)
+
+
+def test_lines_where_parts_cross(f64):
+    """They move with both parts; undeclared, their part of the derivative is missing."""
+    compare(crossing(), ["one.translation", "other.rotation", "box.translation"], 0.02, 1, 256, 1024, 8)
+    weight, scene = smooth_weight(PIXELS), crossing()
+
+    def slope(s, seed):
+        return it.backward(s, weight, 1, seed, ["other.rotation"], boundary_spp=256)["other.rotation"]
+
+    with_lines = sample(lambda seed: slope(scene, seed), range(4))
+    scene = crossing()
+    scene.crossings = []
+    without = sample(lambda seed: slope(scene, seed), range(4))
+    mean, error = mean_and_error(with_lines)
+    assert np.abs(z_scores(without, mean, error)).max() > 8
+
+
+def test_wrong_crossings_are_named():
+    for pairs, text in ([("one", "one")], "two ids"), ([("one", "none")], "no shape"):
+        scene = crossing()
+        scene.crossings = pairs
+        with pytest.raises(it.SceneError, match=text):
+            it.render(scene, 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["tent", "gaussian"])
 def test_outlines_under_other_filters(name, f64):

@@ -8,8 +8,10 @@ from irys_ti.kernels.geometry.frame import tangent
 from irys_ti.kernels.layout import (
     EDGE_A,
     EDGE_B,
+    EDGE_CROSSING,
     EDGE_INST,
     EDGE_KIND,
+    EDGE_OPPOSITE,
     EDGE_PRIM,
     EDGE_SHAPE,
     EDGE_SPHERE,
@@ -58,6 +60,47 @@ def ball(reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges
 @ti.func
 def is_sphere(edges: ti.template(), number):
     return edges[number * EDGE_STRIDE + EDGE_KIND] == EDGE_SPHERE
+
+
+@ti.func
+def is_crossing(edges: ti.template(), number):
+    return edges[number * EDGE_STRIDE + EDGE_KIND] == EDGE_CROSSING
+
+
+@ti.func
+def crossing_point(edges: ti.template(), table: ti.template(), n_edges, number, place):
+    """A point of the line in which two triangles cross, and dp / d place; zeros for other edges."""
+    p, along, out = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0])
+    if is_crossing(edges, number):
+        at = n_edges + 1 + 6 * edges[number * EDGE_STRIDE + EDGE_OPPOSITE]
+        p = mesh.vec3(table, at)
+        along = mesh.vec3(table, at + 3) - p
+        p += place * along
+    return p, along, out
+
+
+@ti.func
+def on_both_planes(
+    reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), number, g
+):
+    """Adjoints of the two triangles' points, from that of a point which stays on both of their planes.
+
+    With unit normals n, m and c = n.m the point moves by ((n.v) (n - c m) + (m.w) (m - c n)) / (1 - c^2), v and w
+    the triangles' velocities.
+    """
+    edge = number * EDGE_STRIDE
+    n = plane_normal(reals, ints, edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM])
+    m = plane_normal(reals, ints, edges[edge + EDGE_A], edges[edge + EDGE_B])
+    c = n.dot(m)
+    slope = ti.max(n.cross(m).norm_sqr(), 1e-12)
+    return n * ((n - c * m).dot(g) / slope), m * ((m - c * n).dot(g) / slope)
+
+
+@ti.func
+def plane_normal(reals: ti.template(), ints: ti.template(), shape, prim):
+    """Unit normal of a triangle."""
+    a, b, c = mesh.vertices_of(reals, ints, shape, prim)
+    return (b - a).cross(c - a).normalized()
 
 
 @ti.func

@@ -6,12 +6,14 @@ sweeps, times what it uncovers (Li et al. 2018, "Differentiable Monte Carlo ray 
 
 from irys_ti.graph import literals
 from irys_ti.kernels import rng
-from irys_ti.kernels.boundary.edge import choose_edge, edge_point
+from irys_ti.kernels.boundary.edge import choose_edge, crossing_point, edge_point, is_crossing, on_both_planes
 from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, loss_weight, ray_wavelengths
 from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
 from irys_ti.kernels.layout import (
     CAMERA_TAN,
+    EDGE_A,
+    EDGE_B,
     EDGE_INST,
     EDGE_PRIM,
     EDGE_SHAPE,
@@ -28,6 +30,20 @@ from irys_ti.runtime import ti
 
 ASIDE = 2.0**-15  # radians from an edge at which the radiance beside it is taken
 REACH = 1.0 - 2.0**-13  # how much of the way to an edge must be free
+
+
+@ti.func
+def outline_point(
+    reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), table: ti.template(), n_edges,
+    number, place, eye, config: ti.template(),
+):  # fmt: skip
+    """A point of an edge or a crossing, its step along it, and a sphere's outward normal there (else 0)."""
+    p, along, out = crossing_point(edges, table, n_edges, number, place)
+    if not is_crossing(edges, number):
+        p, along, out = edge_point(
+            reals, ints, blocks, edges, number, place, eye, 1, ti.static((config.kinds >> INSTANCE) & 1 == 1)
+        )
+    return p, along, out
 
 
 @ti.kernel
@@ -48,7 +64,10 @@ def sample_outlines(
     seed: int,
     config: ti.template(),
 ):
-    """n points from number ``first`` on, POINT_STRIDE numbers each; two rays each, right and left of the edge."""
+    """n points from number ``first`` on, POINT_STRIDE numbers each; two rays each, right and left of the edge.
+
+    table: cumulative chances of the edges, then the ends of those that are crossings (device/crossings.py).
+    """
     for i in range(n):
         literals.declare()
         stack = ti.Vector.zero(ti.i32, stack_sizes(config.width)[0])
@@ -57,9 +76,7 @@ def sample_outlines(
         u_edge, u_unused = rng.sample_2d(key, first + i, 0)
         number, chance, place = choose_edge(table, n_edges, u_edge)
         eye = camera_axis(reals, ints, 3)
-        p, along, out = edge_point(
-            reals, ints, blocks, edges, number, place, eye, 1, ti.static((config.kinds >> INSTANCE) & 1 == 1)
-        )
+        p, along, out = outline_point(reals, ints, blocks, edges, table, n_edges, number, place, eye, config)
         u, inside = film_of(reals, ints, p)
         visible = 0
         for side in range(2):
@@ -104,6 +121,7 @@ def deposit_outlines(
     samples: ti.types.ndarray(ndim=1),
     d_film: ti.types.ndarray(ndim=1),
     acc: ti.types.ndarray(ndim=1),
+    n_edges: int,
     n: int,
     seed: int,
     d_scale: float,
@@ -118,9 +136,7 @@ def deposit_outlines(
             number = ti.cast(points[i * POINT_STRIDE], ti.i32)
             place = points[i * POINT_STRIDE + 1]
             eye = camera_axis(reals, ints, 3)
-            p, along, out = edge_point(
-                reals, ints, blocks, edges, number, place, eye, 1, ti.static((config.kinds >> INSTANCE) & 1 == 1)
-            )
+            p, along, out = outline_point(reals, ints, blocks, edges, table, n_edges, number, place, eye, config)
             u, inside = film_of(reals, ints, p)
             u_s = film_step(reals, ints, p, along)
             lambdas, pdf_lambda = ray_wavelengths(reals, ints, seed, i)
@@ -133,8 +149,11 @@ def deposit_outlines(
             g = film_adjoint(reals, ints, p, g_u)
             replica = (i % n_replicas) * n_accumulators
             edge = number * EDGE_STRIDE
-            deposit_point(
-                reals, ints, acc, replica, edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST], p, out,
-                g, config,
-            )  # fmt: skip
+            shape, prim, inst = edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST]
+            if is_crossing(edges, number):
+                g_a, g_b = on_both_planes(reals, ints, blocks, edges, number, g)
+                deposit_point(reals, ints, acc, replica, shape, prim, inst, p, out, g_a, config)
+                deposit_point(reals, ints, acc, replica, edges[edge + EDGE_A], edges[edge + EDGE_B], -1, p, out, g_b, config)
+            else:
+                deposit_point(reals, ints, acc, replica, shape, prim, inst, p, out, g, config)
             deposit_camera(reals, ints, acc, replica, p, g, g_u)
