@@ -125,7 +125,7 @@ def crossing():
     """Two triangles that shine and pass through each other, and a box halfway into one of them."""
     def triangle(to_world, id):
         v = np.array([[-1.2, -0.9, 0.0], [1.2, -0.9, 0.0], [0.0, 1.3, 0.0]]) @ to_world[:3, :3].T + to_world[:3, 3]
-        return Mesh(id=id, material="black", vertices=v, faces=np.array([[0, 1, 2]]), light=None)
+        return Mesh(id=id, material="black", vertices=v, faces=np.array([[0, 2, 1]]))
 
     shapes = [
         triangle(rotate([0, 1, 0.2], 50), "one"),
