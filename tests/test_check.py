@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
+from scipy.stats import t as student
 
 import irys_ti as it
 from irys_ti import check as checking
@@ -96,10 +98,19 @@ def test_a_broken_derivative_fails(half, capsys):
     assert "1 failed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("dof", [2, 5, 15, 100])
+def test_few_seeds_count_for_less(dof):
+    """Student's t and the normal deviate given for it are equally improbable."""
+    for t in (-6.0, 0.5, 3.0):
+        z = checking.normal_score(t, dof)
+        assert z == pytest.approx(norm.isf(student.sf(t, dof)), abs=0.1)
+    assert checking.normal_score(np.inf, dof) == np.inf
+
+
 def test_noise_does_not_pass_for_agreement(f32):
     """One path a pixel and two seeds tell nothing about a lamp's share of the light."""
     scene = room()
-    scene.camera.film = it.Film(2, 2)
+    scene.camera.film = it.Film(1, 1)
     report = checking.check(scene, ["lamp.radiance"], 1, 2)
     assert [row.verdict for row in report.rows] == ["noisy"] and report.ok
     assert report.rows[0].seeds == 2 * checking.MOST_SEEDS
