@@ -192,4 +192,4 @@ def walk_grid(
                 t_s, going = t, 0
             elif F.max() <= 0.0 or t >= t_end:
                 going = 0
-    return t_s, F, own, E, g, h, moved
+    return t_s, F, own, E, g, h, moved, step

@@ -130,7 +130,7 @@ def derive_media(
             wanted = ints[m + MEDIUM_FLAGS] & DERIVED
         if wanted != 0:
             look_up_terms(reals, reals, ints, m, lambdas, rows, config, False)
-            t_s, F, own, E, g, h, moved = walk_media(
+            t_s, F, own, E, g, h, moved, _ = walk_media(
                 reals, ints, acc, tangents, m, from_o, along, span, seed_of(key, index, segment, turn), u, T_before,
                 zeros_before, is_shadow, lower_extinction(rows), emission_row(rows), up, one_zero, carry, base, replica, config, True,
             )  # fmt: skip

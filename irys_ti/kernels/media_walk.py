@@ -32,13 +32,14 @@ def walk_media(
     """The piece o + t d, 0 < t < length, of a medium.
 
     sigma, glow: its extinction and emission at density 1. u: two numbers in [0, 1) and seed: what it is drawn from. Returns
-    (t, factor, own, E, g, h, moved): t where it scatters, -1 where it comes through; the factor without its zeros, which ``own``
+    (t, factor, own, E, g, h, moved, decided): t where it scatters, -1 where it comes through; the factor without its zeros, which ``own``
     counts (1: asked for, 2: for good); E: what it emits, over T. With ``deposit`` also derivatives by sigma and glow of
     what the path shows: ``up``, its radiance from here on, of which ``carry`` times E is the piece's own; one_zero: its
     radiance but for one factor that is zero; base: a guess of ``up`` over the factor, which does not depend on this path and
-    is taken off; moved: in FORWARD mode its derivative along the tangents of a grid's densities.
+    is taken off; moved: in FORWARD mode its derivative along the tangents of a grid's densities; decided: a
+    number that tells discrete decisions apart.
     """
-    moved, is_grid = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0
+    moved, is_grid, decided = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0, 0
     t_s, F, own = -1.0, ti.Vector([1.0, 1.0, 1.0, 1.0]), ti.Vector([0, 0, 0, 0])
     E, g, h = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
     flags = ints[medium + MEDIUM_FLAGS]
@@ -46,7 +47,7 @@ def walk_media(
     if ti.static(config.media & GRIDS):
         is_grid = ints[medium + MEDIUM_GRID]
         if is_grid == 1:
-            t_s, F, own, E, g, h, moved = walk_grid(
+            t_s, F, own, E, g, h, moved, decided = walk_grid(
                 reals, ints, acc, tangents, medium, o, d, length, seed, u, T, zeros, scatters, derived, is_shadow, sigma, glow,
                 up, one_zero, carry, base, replica, config, deposit,
             )  # fmt: skip
@@ -63,6 +64,7 @@ def walk_media(
             below = w[0] + w[1] + w[2]
             for k in ti.static((2, 1, 0)):
                 chosen = ti.select(u[1] < below, drawn[k], chosen)
+                decided += ti.select(u[1] < below, 1, 0)  # the wavelength it is drawn by
                 below -= w[k]
             free = -ti.log(1.0 - u[0])
             if free < chosen * length:
@@ -98,7 +100,7 @@ def walk_media(
                     if is_glowing:
                         g[k] += carry[k] * glow[k] * reach * reach * shown_slope(sigma[k] * reach)
                         h[k] = carry[k] * reach * shown(sigma[k] * reach)
-    return t_s, F, own, E, g, h, moved
+    return t_s, F, own, E, g, h, moved, decided
 
 
 @ti.func

@@ -248,10 +248,11 @@ def trace_paths(
                                 u_piece[0], u_piece[1] = rng.sample_2d(key, index, FIRST_PAIR + segment)
                             seed_piece = seed_of(key, index, segment, turn)
                             look_up_terms(reals, reals, ints, m, lambdas, m_rows, config, False)
-                            t_s, F, own, E, no_g, no_h, not_moved = walk_media(
+                            t_s, F, own, E, no_g, no_h, not_moved, decided_by = walk_media(
                                 reals, ints, acc, tangents, m, from_here, ray_d, span, seed_piece, u_piece, T, zeros, ray,
                                 lower_extinction(m_rows), emission_row(m_rows), zero4, zero4, zero4, zero4, replica, config, False,
                             )  # fmt: skip
+                            decisions = fold(decisions, decided_by)
                             if ray == 1:
                                 for k in ti.static(range(4)):
                                     through[k] *= ti.select(own[k] == 0, F[k], 0.0)
