@@ -28,7 +28,7 @@ def scatter(
         for step in range(steps):
             h = combine(ti.cast(lane, ti.u32), ti.cast(step, ti.u32))
             u = ti.Vector([unit(mix(h)), unit(mix(h ^ ti.u32(77)))])
-            t, F, own, E, g, k, m = walk_media(
+            t, F, own, E, g, k, m, _ = walk_media(
                 reals, ints, acc, reals, ints[H_MEDIA], o, d, length, h, u, T, zeros, 0, sigma, none, none, none, none, none, 0,
                 config, False,
             )  # fmt: skip
