@@ -47,7 +47,8 @@ class Boundary(Launcher):
             device.edges = EdgeTable(device.geometry, int(device.mirror_ints[layout.H_SHAPES]))
         device.edges.update()
         self.edges = device.edges
-        self.records = runtime.array(self.edges.records.reshape(-1), np.int32)
+        self.crossings = self._crossings()
+        self.records = runtime.array(np.concatenate([self.edges.records, self.crossings.records]).reshape(-1), np.int32)
 
     def deposit(self, d_image: np.ndarray) -> list[np.ndarray]:
         """The gradient of each set, in accumulator order."""
@@ -85,23 +86,22 @@ class Boundary(Launcher):
         camera = device.scene().camera
         moving = device.movers.moving()
         moving = moving if not moving[-1] else np.ones_like(moving)
-        crossings = self._crossings()
+        crossings = self.crossings
         weights = np.r_[self.edges.seen_from(camera, moving), crossings.seen_from(camera, moving)]
         if not weights.sum() > 0:
             return
         table, seed = runtime.array(np.r_[table_of(weights), crossings.ends.reshape(-1)]), self._seed(index, 0)
-        records = runtime.array(np.concatenate([self.edges.records, crossings.records]).reshape(-1), np.int32)
         accel, n_edges = device.geometry.accel.device(), len(weights)
         config = device.config(PRIMAL, rays=True)
         for first, n in self._chunks():
             rays, points = self.borrow(2 * n * layout.RAY_STRIDE), self.borrow(n * layout.POINT_STRIDE)
             samples = self.borrow(8 * n)
             sample_outlines(
-                device.reals, device.ints, *accel, records, table, rays, points, n_edges, first, n, seed, config
+                device.reals, device.ints, *accel, self.records, table, rays, points, n_edges, first, n, seed, config
             )
             self.trace(PRIMAL, Tile(0, n, 0, 2), 0, 1, samples, rays=rays, seed=seed)
             deposit_outlines(
-                device.reals, device.ints, accel[2], records, table, points, samples, d_film, acc, n_edges, n, seed,
+                device.reals, device.ints, accel[2], self.records, table, points, samples, d_film, acc, n_edges, n, seed,
                 1.0 / self.per_set, self.n, replicas, config,
             )  # fmt: skip
             self.give_back(rays, points, samples)
