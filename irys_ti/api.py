@@ -71,12 +71,14 @@ class Parameters(MutableMapping):
 
     def differentiable(self, motion: bool = True) -> list[str]:
         """Paths that have a gradient; without ``motion``, of materials and lights alone (the default of every verb)."""
+        from .device.slots import why_none
+
         slots = self._slots()
 
         def has(slot) -> bool:
             if isinstance(slot, ControlSlot):
                 return all(p in slots and not slots[p].why_no_gradient for p in slot.steered)
-            return not slot.why_no_gradient
+            return not why_none(slot, self._scene)
 
         return [p for p, s in slots.items() if (motion or isinstance(s, Slot)) and has(s)]
 

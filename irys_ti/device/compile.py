@@ -410,7 +410,7 @@ def check_paths(device: DeviceScene, paths) -> list[Slot]:
     scene = device.scene()
     found = [find(device.parameters(), p, scene.file) for p in paths]
     for path in controls.plain_paths(scene, paths):
-        require_gradient(find(device.by_path, path, scene.file), scene.file)
+        require_gradient(find(device.by_path, path, scene.file), scene)
     if len(set(paths)) != len(paths):
         raise SceneError(f"{scene.file}: parameters", "a path is named twice", "name each once")
     return found

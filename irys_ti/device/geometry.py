@@ -24,6 +24,7 @@ class Geometry:
         self.counts = [_count(s) for s in self.shapes]
         self.first = np.r_[0, np.cumsum(self.counts)].astype(int)
         self.medium_index = {m.id: i for i, m in enumerate(scene.media)}
+        self.insides: dict[str, int] = {}  # material -> what it puts behind its surface (device/media.py)
         self._identity, self._where = self._fingerprint(scene), self._places(scene)
         self.accel = None
         self.reals_of: list[int] = [0] * len(self.shapes)  # where each shape's numbers start in ``reals``
@@ -136,10 +137,7 @@ class Geometry:
                 lights.set_shape(light_of[id(s)], at + i * layout.SHAPE_STRIDE)
             r[layout.SHAPE_FLAGS] = layout.FLAG_FLIP if s.flip_normals else 0
             r[layout.SHAPE_FIRST_PRIM], r[layout.SHAPE_N_PRIMS] = self.first[i], self.counts[i]
-            if s.interior is not None:
-                r[layout.SHAPE_INTERIOR] = 1 + self.medium_index[s.interior]
-            elif s.exterior is not None:
-                r[layout.SHAPE_INTERIOR] = layout.VACUUM
+            r[layout.SHAPE_INTERIOR] = self.inside_of(s)
             self.reals_of[i] = r[layout.SHAPE_REALS] = reals.add(self.numbers(i))
             if isinstance(s, Mesh):
                 r[layout.SHAPE_FACES] = ints.add(s.faces)
@@ -156,6 +154,12 @@ class Geometry:
                     r[layout.SHAPE_FLAGS] |= layout.FLAG_ENCODED if s.encoded else 0
                     r[layout.SHAPE_N_HARMONICS] = s.sh.shape[1]
                     r[layout.SHAPE_HARMONICS] = reals.add(s.sh)
+
+    def inside_of(self, s: Shape) -> int:
+        """What is behind a shape's surface: 0, 1 + a medium's number, or VACUUM."""
+        if s.interior is not None:
+            return 1 + self.medium_index[s.interior]
+        return self.insides.get(s.material, layout.VACUUM if s.exterior is not None else 0)
 
     def splats_changed(self, shape: Splats) -> tuple[int, np.ndarray]:
         """Where a set's records begin in reals, and the records as its arrays now say."""

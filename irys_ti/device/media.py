@@ -6,7 +6,8 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.kernels.config import D_DENSITY, D_MEDIA, GLOWING, GRIDS, MEDIA, PRIMAL
+from irys_ti.kernels.config import D_DENSITY, D_MEDIA, D_WALKS, GLOWING, GRIDS, MEDIA, PRIMAL, WALKS
+from irys_ti.kernels.walk_terms import terms_of
 from irys_ti.scene import Medium, Mesh, Scene, Shape, Sphere, Splats
 from irys_ti.scene.transform import points_to
 
@@ -17,19 +18,23 @@ SHAPING = ("sigma_t", "scale", "emission", "density")  # parameters whose deriva
 
 
 class MediaTable:
-    """Media of a scene in record order. ``used``: whether paths meet media, or boundaries of none, at all."""
+    """Media of a scene in record order, then what its materials put behind their surfaces (``walked``).
+
+    ``used``: whether paths meet media, or boundaries of none, at all.
+    """
 
     def __init__(self, scene: Scene, geometry):
         self.geometry = geometry
         self.media: list[Medium] = list(scene.media)
         nulls = {m.id for m in scene.materials if m.kind == "null"}
         inside = any(s.interior or s.exterior for s in scene.shapes)
-        self.used = inside or scene.medium is not None or any(s.material in nulls for s in scene.shapes)
+        self.given = inside or scene.medium is not None or any(s.material in nulls for s in scene.shapes)
         self.world = _world(scene)
         self.derived: set[int] = set()  # ids of media whose extinction, emission or density is asked for
         self.phased: set[int] = set()  # ids of media whose albedo is
+        self.walked: list = []
         self._identity = self._fingerprint(scene)
-        if self.used and any(isinstance(s, Splats) for s in scene.shapes):
+        if self.given and any(isinstance(s, Splats) for s in scene.shapes):
             raise SceneError(scene.file, "it has both media and splats", "render them apart: this is not supported yet")
 
     @staticmethod
@@ -43,7 +48,16 @@ class MediaTable:
 
     def lay_out(self, h, reals, ints, first: dict, first_material: int, device) -> None:
         """Reserve records. first: id(medium) -> its first value; first_material: of the phase functions' materials."""
-        records = np.zeros((max(1, len(self.media)), layout.MEDIUM_STRIDE), np.int64)
+        scene = device.scene()
+        self.walked = [m for m in scene.materials if hasattr(device.versions[id(m)][1], "interior")]
+        n = len(self.media)
+        if n + len(self.walked) > layout.VACUUM - 1:
+            raise SceneError(scene.file, f"{n + len(self.walked)} media and materials with an inside", "at most 254 fit one scene")
+        self.geometry.insides = {m.id: 1 + n + i for i, m in enumerate(self.walked)}
+        self.used = self.given or bool(self.walked)
+        records = np.zeros((max(1, n + len(self.walked)), layout.MEDIUM_STRIDE), np.int64)
+        for i, m in enumerate(self.walked):
+            records[n + i, layout.MEDIUM_MATERIAL] = scene.materials.index(m)
         for i, m in enumerate(self.media):
             r = records[i]
             r[layout.MEDIUM_MATERIAL] = first_material + i
@@ -62,6 +76,9 @@ class MediaTable:
     def want(self, device, paths) -> None:
         """Note which media derivatives are asked for."""
         self.derived, self.phased = set(), set()
+        for m in self.walked:
+            if any(p.startswith(f"{m.id}.") and p[len(m.id) + 1 :] in self._terms_of(m, device) for p in paths):
+                self.derived.add(id(m))
         for m in self.media:
             names = {p[len(m.id) + 1 :] for p in paths if p.startswith(f"{m.id}.")}
             if names & set(SHAPING):
@@ -81,6 +98,10 @@ class MediaTable:
             self.records[i, layout.MEDIUM_FLAGS] = flags
             if m.kind == "grid":
                 self._write_grid(i, m, device)
+        for i, m in enumerate(self.walked):
+            flags = layout.WALKED | (layout.DERIVED if id(m) in self.derived else 0)
+            flags |= layout.SCATTERS if self._scatters(m, device) else 0
+            self.records[len(self.media) + i, layout.MEDIUM_FLAGS] = flags
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
         device.mirror_ints[self.inside_at : self.inside_at + 2] = self._inside(device.scene())
@@ -96,6 +117,18 @@ class MediaTable:
         device.mirror_reals[at : at + numbers.size] = numbers
         self.records[i, layout.MEDIUM_CELLS : layout.MEDIUM_CELLS + 3] = cells
 
+    @staticmethod
+    def _terms_of(m, device) -> set[str]:
+        """Names of a material's parameters that its inside depends on."""
+        return set(terms_of(device.versions[id(m)][0]))
+
+    def _scatters(self, m, device) -> bool:
+        """Whether a material's inside scatters, or its scattering is asked for."""
+        if "random_walk" in device.versions[id(m)][1].lobes:
+            return True
+        path = f"{m.id}.transmission_scatter"
+        return path in device.wanted or device.by_path[path].encoded.kind != layout.CONSTANT or bool(device.by_path[path].encoded.host.any())
+
     def _glows(self, m: Medium, device) -> bool:
         """Whether a medium emits, or its emission is asked for."""
         return f"{m.id}.emission" in device.wanted or bool(device.by_path[f"{m.id}.emission"].encoded.host.any())
@@ -107,14 +140,17 @@ class MediaTable:
         density = any(f"{m.id}.density" in device.wanted for m in self.media)
         glowing = any(self._glows(m, device) for m in self.media)
         grid = any(m.kind == "grid" for m in self.media)
-        return MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (
-            (D_MEDIA | (D_DENSITY if density else 0)) if mode != PRIMAL and self.derived else 0
-        )
+        bits = MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (WALKS if self.walked else 0)
+        if mode != PRIMAL and self.derived & {id(m) for m in self.media}:
+            bits |= D_MEDIA | (D_DENSITY if density else 0)
+        if mode != PRIMAL and self.derived & {id(m) for m in self.walked}:
+            bits |= D_WALKS
+        return bits
 
     def _inside(self, scene: Scene) -> list[int]:
         """The packed stack of media around the camera, two numbers as i32."""
         stack = [self._code(self.world)] if self.world is not None else []
-        stack += [self._code(s.interior) for s in self._around(scene)]
+        stack += [self.geometry.inside_of(s) for s in self._around(scene)]
         words = np.zeros(8, np.uint8)
         top = stack[-DEEPEST:][::-1]
         words[: len(top)] = top
@@ -128,7 +164,7 @@ class MediaTable:
         eye = np.asarray(scene.camera.placed(), np.float64)[:3, 3]
         found = []
         for s in self.geometry.placed:
-            if s.interior is None and s.exterior is None:
+            if self.geometry.inside_of(s) == 0:
                 continue
             if s.group is None:
                 places = [eye]

@@ -156,6 +156,11 @@ def why_not(scene: Scene, owner, name: str) -> str:
     for material in scene.materials:
         if material.id not in used:
             continue
+        if hasattr(versions[id(material)][1], "interior"):
+            return (
+                f"light is scattered or dimmed inside of material '{material.id}', which has no derivative by place yet; "
+                "at subsurface_radius 0 (the diffuse limit) or transmission_depth 0 it is not"
+            )
         if getattr(versions[id(material)][1], "HAS_DELTA", False):
             return f"material '{material.id}' is a smooth mirror or glass: where it sends a path has no derivative yet"
         if any(isinstance(v, Texture) for v in material.values.values()):

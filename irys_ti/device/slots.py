@@ -15,6 +15,7 @@ from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.medium import MEDIA
 from irys_ti.scene import Light, Material, Medium, Scene, Spectrum, Splats, Texture
 
+from .closed import closed_materials
 from .encode import Encoded, encode, host_array, with_array
 
 
@@ -133,7 +134,11 @@ def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tup
     for kind in {m.kind for m in scene.materials}:
         same = [m for m in scene.materials if m.kind == kind]
         asked = [tuple(p[len(m.id) + 1 :] for p in wanted if p.startswith(f"{m.id}.")) for m in same]
-        found = versions(kind, [(m.values, names) for m, names in zip(same, asked)])
+        if hasattr(BSDFS[kind], "is_inside"):
+            closed = closed_materials(scene, wanted)
+            found = versions(kind, [(m.values, names, m.id in closed) for m, names in zip(same, asked)])
+        else:
+            found = versions(kind, [(m.values, names) for m, names in zip(same, asked)])
         out |= {id(m): version for m, version in zip(same, found)}
     for shape in scene.shapes:
         if isinstance(shape, Splats):
@@ -186,7 +191,16 @@ def find(slots: dict[str, Slot], path: str, file: str) -> Slot:
     return slots[path]
 
 
-def require_gradient(slot: Slot, file: str) -> None:
+def why_none(slot, scene: Scene) -> str:
+    """Why there is no derivative by a parameter, its scene considered; empty where there is one."""
+    if not slot.why_no_gradient and isinstance(slot, Slot) and isinstance(slot.owner, Material):
+        is_inside = getattr(BSDFS[slot.owner.kind], "is_inside", None)
+        if is_inside and is_inside(slot.name, slot.owner.values) and slot.owner.id not in closed_materials(scene, (slot.path,)):
+            return "it is of what fills closed shapes, and the shapes of this material are not, or stand among splats"
+    return slot.why_no_gradient
+
+
+def require_gradient(slot, scene: Scene) -> None:
     """Refuse a parameter without a derivative, rather than answer zero."""
-    if slot.why_no_gradient:
-        raise MissingGradientError(f"{file}: parameter '{slot.path}' has no gradient: {slot.why_no_gradient}")
+    if why := why_none(slot, scene):
+        raise MissingGradientError(f"{scene.file}: parameter '{slot.path}' has no gradient: {why}")

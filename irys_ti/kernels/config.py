@@ -10,8 +10,8 @@ PRIMAL, REVERSE, FORWARD = "primal", "reverse", "forward"
 SPLATS, EMISSIVE, D_OPACITY, D_SHAPE = 1, 2, 4, 8
 
 # Bits of Config.media: boundaries or media at all; some emit; derivatives by extinction, emission or density; grids;
-# derivatives by density.
-MEDIA, GLOWING, D_MEDIA, GRIDS, D_DENSITY = 1, 2, 4, 8, 16
+# derivatives by density; walks through what materials put behind their surfaces, and derivatives by that.
+MEDIA, GLOWING, D_MEDIA, GRIDS, D_DENSITY, WALKS, D_WALKS = 1, 2, 4, 8, 16, 32, 64
 
 
 @dataclass(frozen=True)

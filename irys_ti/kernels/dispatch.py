@@ -105,7 +105,7 @@ def param_row(name: str, parameter: str) -> int:
     return list(LIGHTS[name].PARAMS).index(parameter)
 
 
-def _bind(leaves, rows) -> dict:
+def bind(leaves, rows) -> dict:
     """Leaf -> what makes its Taichi value, from a matrix with one row of four numbers a parameter."""
 
     def read(j, shape):
@@ -119,7 +119,7 @@ def width(declared, j: int) -> int:
     return 4 if list(declared.values())[j].shape else 1
 
 
-def _parts(value, shape) -> list:
+def parts(value, shape) -> list:
     """The numbers of a derivative: one for each wavelength, or one."""
     return [component_of(value, k) for k in range(4)] if shape else [value]
 
@@ -127,7 +127,7 @@ def _parts(value, shape) -> list:
 def lower_sample(name, rows, wi, u, lambdas):
     """(wo, delta as 0 or 1)."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), WI: wi, U: u, LAMBDAS: lambdas}
+    env = {**bind(g.leaves, rows), WI: wi, U: u, LAMBDAS: lambdas}
     if isinstance(g.sample.delta, bool):
         (wo,) = lower([g.sample.wo], env)
         return wo, int(g.sample.delta)
@@ -138,87 +138,87 @@ def lower_sample(name, rows, wi, u, lambdas):
 def lower_eval(name, part, rows, wi, wo, lambdas):
     """(value, density) of the smooth or the delta part."""
     g = bsdf_graphs(name)
-    return tuple(lower(list(getattr(g, part)), {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas}))
+    return tuple(lower(list(getattr(g, part)), {**bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas}))
 
 
 def lower_eval_vjp(name, part, rows, wi, wo, upstream, lambdas):
     """Derivatives by every parameter, each the list of its row's numbers."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
+    env = {**bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
     out = lower(getattr(g, part + "_vjp"), env)
-    return [_parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
+    return [parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
 
 
 def lower_eval_jvp(name, part, rows, tangent_rows, wi, wo, lambdas):
     """Directional derivative of the value along the parameters' tangents."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), **_bind(tangents(bsdf.find(name)), tangent_rows), WI: wi, WO: wo, LAMBDAS: lambdas}
+    env = {**bind(g.leaves, rows), **bind(tangents(bsdf.find(name)), tangent_rows), WI: wi, WO: wo, LAMBDAS: lambdas}
     return lower([getattr(g, part + "_jvp")], env)[0]
 
 
 def lower_turn_vjp(name, rows, wi, wo, upstream, lambdas):
     """Derivative of the smooth value by wo."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
+    env = {**bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
     return lower([bsdf_turns(name).vjp], env)[0]
 
 
 def lower_turn_jvp(name, rows, wi, wo, tangent, lambdas):
     """Derivative of the smooth value along a tangent of wo."""
     g = bsdf_graphs(name)
-    env = {**_bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, T_DIRECTION: tangent}
+    env = {**bind(g.leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, T_DIRECTION: tangent}
     return lower([bsdf_turns(name).jvp], env)[0]
 
 
 def lower_eval_turn(name, part, rows, wi, wo, upstream, lambdas):
     """Adjoints of wi and of wo."""
-    env = {**_bind(bsdf_graphs(name).leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
+    env = {**bind(bsdf_graphs(name).leaves, rows), WI: wi, WO: wo, LAMBDAS: lambdas, UPSTREAM: upstream}
     return tuple(lower(turn_graphs(name, part), env))
 
 
 def lower_emit_turn(name, rows, w, upstream):
     """Adjoint of the direction that a light's value was asked for."""
     g = light_graphs(name)  # a light without a table
-    return lower(vjp([g.value], [UPSTREAM], [WO]), {**_bind(g.leaves, rows), WO: w, UPSTREAM: upstream})[0]
+    return lower(vjp([g.value], [UPSTREAM], [WO]), {**bind(g.leaves, rows), WO: w, UPSTREAM: upstream})[0]
 
 
 def lower_emit(name, rows, w):
     """Emitted value towards w."""
     g = light_graphs(name)
-    return lower([g.value], {**_bind(g.leaves, rows), WO: w})[0]
+    return lower([g.value], {**bind(g.leaves, rows), WO: w})[0]
 
 
 def lower_emit_vjp(name, rows, w, upstream):
     """Derivatives by a light's parameters, each the list of its row's numbers."""
     g = light_graphs(name)
-    out = lower(g.vjp, {**_bind(g.leaves, rows), WO: w, UPSTREAM: upstream})
-    return [_parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
+    out = lower(g.vjp, {**bind(g.leaves, rows), WO: w, UPSTREAM: upstream})
+    return [parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
 
 
 def lower_emit_jvp(name, rows, tangent_rows, w):
     """Directional derivative of the emitted value."""
     g = light_graphs(name)
-    env = {**_bind(g.leaves, rows), **_bind(tangents(LIGHTS[name]), tangent_rows), WO: w}
+    env = {**bind(g.leaves, rows), **bind(tangents(LIGHTS[name]), tangent_rows), WO: w}
     return lower([g.jvp], env)[0]
 
 
 def lower_place(name, rows, w):
     """The place, a vector, of a light with a table."""
     g = table_graphs(name)
-    return ti.Vector(lower(g.place, {**_bind(g.leaves, rows), WO: w}))
+    return ti.Vector(lower(g.place, {**bind(g.leaves, rows), WO: w}))
 
 
 def lower_place_vjp(name, rows, w, d_place):
     """Derivative rows of the parameters from that by the place."""
     g = table_graphs(name)
-    out = lower(g.place_vjp, {**_bind(g.leaves, rows), WO: w, **_from(d_place, g.d_at)})
-    return [_parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
+    out = lower(g.place_vjp, {**bind(g.leaves, rows), WO: w, **_from(d_place, g.d_at)})
+    return [parts(d, leaf_.shape) for d, leaf_ in zip(out, g.leaves)]
 
 
 def lower_place_jvp(name, rows, tangent_rows, w):
     """The place's tangent."""
     g = table_graphs(name)
-    env = {**_bind(g.leaves, rows), **_bind(g.tangents, tangent_rows), WO: w}
+    env = {**bind(g.leaves, rows), **bind(g.tangents, tangent_rows), WO: w}
     return ti.Vector(lower(g.place_jvp, env))
 
 
@@ -250,13 +250,13 @@ def lower_value_jvp(name, place, table, t_place, t_table):
 def lower_ride_vjp(name, rows, d, d_direction):
     """Derivative by the parameters RIDES, from that by the direction."""
     g = table_graphs(name)
-    return lower(g.ride_vjp, {**_bind(g.leaves, rows), DIRECTION: d, D_DIRECTION: d_direction})
+    return lower(g.ride_vjp, {**bind(g.leaves, rows), DIRECTION: d, D_DIRECTION: d_direction})
 
 
 def lower_ride_jvp(name, rows, d, tangent_rows):
     """The direction's tangent, from those of the parameters RIDES."""
     g = table_graphs(name)
-    return lower([g.ride_jvp], {**_bind(g.leaves, rows), **_bind(g.tangents, tangent_rows), DIRECTION: d})[0]
+    return lower([g.ride_jvp], {**bind(g.leaves, rows), **bind(g.tangents, tangent_rows), DIRECTION: d})[0]
 
 
 def place_size(name: str) -> int:

@@ -53,7 +53,9 @@ MEDIUM_GRID, MEDIUM_MATERIAL, MEDIUM_VALUES, MEDIUM_PRIORITY, MEDIUM_FLAGS, MEDI
 MEDIUM_SIZE, MEDIUM_CELLS = 6, 9  # voxels, and majorant cells, along x, y, z
 # MEDIUM_REALS: to the grid's cube [0, 1]^3 (3 x 4, row major), the length of its diagonal, greatest density of each cell
 GRID_DIAGONAL, GRID_MAJORANTS = 12, 13
-SCATTERS, EMITS, DERIVED = 1, 2, 4  # MEDIUM_FLAGS; DERIVED: its extinction, density or emission is asked for
+# MEDIUM_FLAGS; DERIVED: its extinction, density or emission is asked for; WALKED: what a material's parameters put behind its
+# surface, MEDIUM_MATERIAL being that material (kernels/walk.py)
+SCATTERS, EMITS, DERIVED, WALKED = 1, 2, 4, 8
 
 # --- ints: one value (a parameter's number, spectrum or texture)
 VALUE_STRIDE = 8

@@ -28,12 +28,25 @@ from irys_ti.kernels.adjoint import (
 )
 from irys_ti.kernels.bvh import intersect, stack_sizes
 from irys_ti.kernels.camera import eye, film_pixel
-from irys_ti.kernels.config import D_DENSITY, D_MEDIA, D_OPACITY, D_SHAPE, EMISSIVE, FORWARD, GLOWING, PRIMAL, REVERSE
+from irys_ti.kernels.config import (
+    D_DENSITY,
+    D_MEDIA,
+    D_OPACITY,
+    D_SHAPE,
+    D_WALKS,
+    EMISSIVE,
+    FORWARD,
+    GLOWING,
+    PRIMAL,
+    REVERSE,
+    WALKS,
+)
 from irys_ti.kernels.emitter import light_record, pdf_environment, pdf_hit
 from irys_ti.kernels.frame import tangent, to_local, to_world
 from irys_ti.kernels.geometry import kind_index
 from irys_ti.kernels.geometry.splats import ray_key
 from irys_ti.kernels.layout import (
+    DERIVED,
     H_ENVIRONMENT,
     H_MATERIALS,
     H_MAX_DEPTH,
@@ -49,11 +62,13 @@ from irys_ti.kernels.layout import (
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
+    MEDIUM_FLAGS,
     MEDIUM_MATERIAL,
     NULL,
     RECORD_END,
     RECORD_LIT,
     RECORD_STRIDE,
+    SHAPE_INTERIOR,
     SHAPE_KIND,
     SHAPE_LIGHT,
     SHAPE_MATERIAL,
@@ -88,6 +103,19 @@ from irys_ti.kernels.splat_light import splat_radiance
 from irys_ti.kernels.splat_path import derive_splats, pass_splats
 from irys_ti.kernels.surface import offset_point, surface_at
 from irys_ti.kernels.vertex_lights import take_hit, take_sample
+from irys_ti.kernels.walk import (
+    MOST_WALKED,
+    derive_walk,
+    draw,
+    free_way,
+    inside_terms,
+    look_up_inside,
+    material_inside,
+    rates,
+    roulette,
+    step_weight,
+    turn_direction,
+)
 from irys_ti.runtime import ti
 
 SHADOW = 1.0 - 2.0**-10  # how much of the way to a light a shadow ray goes
@@ -202,6 +230,7 @@ def trace_paths(
             inside, from_o, start, segment = ti.Vector([ti.u32(0), ti.u32(0)]), o, o, 0
             if ti.static(config.media != 0):
                 inside, start = first_inside(ints), eye(reals, ints)  # a near plane cuts shapes away, not media
+            uv_in = ti.Vector([0.0, 0.0])  # where it came into what a material has inside (kernels/walk.py)
             if ti.static(config.mode != PRIMAL):
                 if replay:
                     end = ti.cast(record[lane * RECORD_STRIDE + RECORD_END], ti.i32)
@@ -229,24 +258,76 @@ def trace_paths(
                 splat_key = ti.u32(0)
                 if ti.static(config.splats != 0):
                     splat_key = ray_key(key, index, bounce, config.mode != PRIMAL)
-                turns = ti.select(replay and depth < LIT_BITS, 1, 2)
+                turns, last_turn, n_walked, slipped = ti.select(replay and depth < LIT_BITS, 1, 2), 0, 0, 0
+                # A walk: the medium, its material, its way, d ln phase / d g; what its next step is drawn from.
+                walked, within, walked_way, score, seed_walk, dim = -1, -1, 0.0, 0.0, ti.u32(0), 0.0
+                sigma, scattering, rate, g, free, chosen = zero4, zero4, zero4, 0.0, FAR, 0
                 if ti.static(config.media != 0):  # the shadow ray passes boundaries, in both passes
                     turns = ti.select(replay and depth < LIT_BITS and (lit_bits >> depth) & 1 == 0, 1, TURNS)
+                if ti.static(config.media & WALKS):
+                    walked = record_of(ints, filling(ints, inside))
+                    within = material_inside(ints, walked)
+                    if within >= 0:
+                        look_up_inside(reals, reals, ints, within, lambdas, uv_in, rows, config, False)
+                        sigma, scattering, g = inside_terms(ints, within, rows, lambdas, config)
+                        rate = rates(reals, ints, walked, sigma)
+                        seed_walk = seed_of(key, index, segment, 0)
+                        for k in ti.static(range(4)):
+                            dim = ti.max(dim, ti.select(zeros[k] < 2, T[k], 0.0))
+                        u0, u1 = rng.sample_2d(key, index, FIRST_PAIR + segment)
+                        free, chosen = free_way(rate, T, zeros, u0, u1)
+                        reach = ti.max(free - (o - start).dot(d), 1e-20)
+                        prev_delta = 1  # lights inside of what scatters are met, not sampled
+                    last_turn = turns - 1
+                    turns += MOST_WALKED
                 for turn in range(turns):
                     ray, any_hit = ti.min(turn, 1), ti.min(turn, ti.static(0 if config.media else 1))
+                    if ti.static(config.media & WALKS):
+                        ray = ti.min(turn - n_walked, 1)
                     t, prim, bu, bv, inst = intersect(
                         reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, any_hit,
                         config.kinds, config.width, stack, stack_t, ti.select(ray == 0, splat_key, ti.u32(0)),
                     )  # fmt: skip
+                    if ti.static(config.media & WALKS):  # --- a step of a walk: to the next scattering, or to what it met
+                        if ray == 0 and within >= 0:
+                            is_scattered = prim < 0 and free < FAR
+                            gone = free
+                            if prim >= 0:
+                                gone = t + (o - start).dot(d)
+                            derived = (ints[walked + MEDIUM_FLAGS] & DERIVED) != 0
+                            F, own = step_weight(sigma, scattering, rate, T, zeros, gone, is_scattered, derived)
+                            T *= F
+                            zeros += own
+                            walked_way += gone
+                            decisions = fold(decisions, 2 * chosen + ti.select(is_scattered, 1, 0))
+                            sig = fold_real(sig, gone)
+                            if is_scattered:
+                                start = start + gone * d
+                                d, d_score = turn_direction(d, g, draw(seed_walk, n_walked, 0), draw(seed_walk, n_walked, 1))
+                                score += d_score
+                                kept = roulette(T, zeros, dim, draw(seed_walk, n_walked, 2))
+                                T *= kept
+                                u0, u1 = draw(seed_walk, n_walked, 3), draw(seed_walk, n_walked, 4)
+                                free, chosen = free_way(rate, T, zeros, u0, u1)
+                                n_walked += 1
+                                o, ray_o, ray_d, reach = start, start, d, ti.max(free, 1e-20)
+                                if kept == 0.0 or n_walked == MOST_WALKED:
+                                    break
+                                continue
                     if ti.static(config.media != 0):  # --- the medium on the way
                         m = record_of(ints, filling(ints, ti.select(ray == 0, inside, light_inside)))
+                        if ti.static(config.media & WALKS):
+                            if material_inside(ints, m) >= 0:
+                                m = -1
+                                if ray == 1:
+                                    through *= 0.0
                         from_here = ti.select(ray == 0, start, light_start)
                         span = ti.select(prim >= 0, t, ti.select(ray == 0, FAR, left)) + (ray_o - from_here).dot(ray_d)
                         if m >= 0 and reach > 0.0:
                             if ray == 0:
                                 medium, length = m, span
                                 u_piece[0], u_piece[1] = rng.sample_2d(key, index, FIRST_PAIR + segment)
-                            seed_piece = seed_of(key, index, segment, turn)
+                            seed_piece = seed_of(key, index, segment, turn - n_walked)
                             look_up_terms(reals, reals, ints, m, lambdas, m_rows, config, False)
                             t_s, F, own, E, no_g, no_h, not_moved, decided_by = walk_media(
                                 reals, ints, acc, tangents, m, from_here, ray_d, span, seed_piece, u_piece, T, zeros, ray,
@@ -258,7 +339,7 @@ def trace_paths(
                                     through[k] *= ti.select(own[k] == 0, F[k], 0.0)
                                 if ti.static(config.media & D_MEDIA):
                                     if replay:
-                                        keep_piece(pieces, n_pieces, from_here, span, m, turn, seed_piece)
+                                        keep_piece(pieces, n_pieces, from_here, span, m, turn - n_walked, seed_piece)
                                         n_pieces += 1
                             else:
                                 if ti.static(config.media & GLOWING):
@@ -319,7 +400,11 @@ def trace_paths(
                                 pdf_light = pdf_hit(reals, ints, i_light, shape, prim, from_o, p, ng, d, far, config)
                             on_surface = ti.select(depth + 1 < max_depth, 1, 0)
                             if ti.static(config.media != 0):
-                                if is_passed(ints, inside, shape):
+                                if ti.static(config.media & WALKS):  # rounding let the walk through, and here it comes back
+                                    same = ints[shape + SHAPE_INTERIOR] == filling(ints, inside)
+                                    if within >= 0 and same and d.dot(ng) < 0.0:
+                                        slipped, crossed, on_surface, i_light = 1, 1, 0, -1
+                                if slipped == 0 and is_passed(ints, inside, shape):
                                     crossed, on_surface = 1, 0
                                     if (flags & NULL) == 0:  # hidden
                                         i_light = -1
@@ -352,6 +437,9 @@ def trace_paths(
                                         left = FAR
                                     if scattered == 0 and d.dot(ng) * d_light.dot(ng) > 0.0:
                                         light_inside = through_surface(ints, inside, shape, d_light.dot(ng) < 0.0)
+                    if ti.static(config.media & WALKS):
+                        if turn - n_walked >= last_turn:
+                            break
                 if ti.static(config.mode != PRIMAL):
                     if depth < LIT_BITS:
                         if not replay:
@@ -507,6 +595,13 @@ def trace_paths(
                             L_first, L_low_first, T, f, lit, L_sampled, alone, lambdas, replica, config,
                         )  # fmt: skip
 
+                if ti.static(config.media & D_WALKS and config.mode != PRIMAL):
+                    if replay and within >= 0:
+                        d_L += derive_walk(
+                            reals, ints, acc, tangents, record, lane, walked, n_walked, walked_way, score, zeros_before, L_first,
+                            L_low_first, lambdas, uv_in, rows, d_rows, replica, config,
+                        )  # fmt: skip
+
                 # --- on to the next vertex
                 alive = ti.select(on_surface == 1 and pdf[NEXT] > 0.0, 1, 0)
                 if alive == 1:
@@ -538,6 +633,8 @@ def trace_paths(
                     if ti.static(config.media != 0):
                         if scattered == 0 and facing * d.dot(ng) > 0.0:
                             inside = through_surface(ints, inside, shape, facing < 0.0)
+                            if ti.static(config.media & WALKS):
+                                uv_in = ti.select(facing < 0.0, uv, uv_in)
                     o = offset_point(p, lift, d, radius)
                     from_o, start = o, p
                     prev_pdf, prev_delta = pdf[NEXT], delta
@@ -547,7 +644,9 @@ def trace_paths(
                 if ti.static(config.media != 0):
                     segment += 1
                     if crossed == 1 and segment < SEGMENTS and (ones_where(zeros // 2) * T).max() > 0.0:
-                        inside, alive = through_surface(ints, inside, shape, d.dot(ng) < 0.0), 1
+                        alive = 1
+                        if slipped == 0:  # else it is there already
+                            inside = through_surface(ints, inside, shape, d.dot(ng) < 0.0)
                         o, start = offset_point(p, ng, d, radius), p
 
             # --- the end of a pass

@@ -14,7 +14,7 @@ from irys_ti.kernels.bsdf.interface import upward
 from irys_ti.kernels.bsdf.openpbr_params import NORM, PARAMS  # noqa: F401
 from irys_ti.kernels.bsdf.openpbr_surface import CONTRAST, Surface
 from irys_ti.kernels.bsdf.openpbr_value import value
-from irys_ti.kernels.bsdf.openpbr_variants import variants  # noqa: F401
+from irys_ti.kernels.bsdf.openpbr_variants import can_walk, scatters_inside, variants  # noqa: F401
 from irys_ti.kernels.bsdf.sample import Sample
 
 HAS_DELTA = True
@@ -23,12 +23,30 @@ NEEDS_LAMBDAS = True
 RECIPROCAL = False  # albedo scaling and the fuzz are not; the single lobes are
 
 
+OF_SUBSURFACE = ("subsurface_radius", "subsurface_radius_scale", "subsurface_scatter_anisotropy")
+OF_TRANSMISSION = ("transmission_depth", "transmission_scatter", "transmission_scatter_anisotropy")
+OF_INTERIOR = (*OF_SUBSURFACE, *OF_TRANSMISSION)  # what needs an inside, but for a thin wall's anisotropy
+
+
 def why_no_gradient(name: str, values: dict) -> str:
     """Why a parameter has no derivative in a material with these values; empty where it has one."""
     walls = values.get("geometry_thin_walled", 0.0)
-    if name == "subsurface_scatter_anisotropy" and isinstance(walls, (int, float)) and walls <= 0.5:
-        return "of a thick material it belongs to the medium inside, which the surface alone renders without"
+    is_thick = isinstance(walls, (int, float)) and walls <= 0.5
+    if name in OF_INTERIOR and not is_thick and name != "subsurface_scatter_anisotropy":
+        return "a thin wall has no inside"
+    if is_thick and name in OF_SUBSURFACE and not can_walk(values):
+        return "below radius 0, or beside transmission, subsurface scattering is its diffuse limit, which has no length"
+    if is_thick and name in OF_TRANSMISSION and isinstance(d := values.get("transmission_depth", 0.0), (int, float)) and d == 0.0:
+        return "at transmission_depth 0 there is no medium inside"
+    if is_thick and name.startswith("transmission_") and scatters_inside(values):
+        return "light scatters below the surface (subsurface_weight); a little of both insides is not rendered"
     return ""
+
+
+def is_inside(name: str, values: dict) -> bool:
+    """Whether a parameter belongs to what fills a closed shape of this material, and has no effect on an open one."""
+    walls = values.get("geometry_thin_walled", 0.0)
+    return name in OF_INTERIOR and isinstance(walls, (int, float)) and walls <= 0.5
 
 
 FLOOR = 0.01  # of the chance to pass straight through, and of that not to

@@ -11,7 +11,7 @@ from __future__ import annotations
 from irys_ti.graph import Param
 from irys_ti.kernels.bsdf.openpbr_frame import FRAME
 
-VOLUME = "belongs to the medium inside; the surface alone renders without it"
+VOLUME = "of the medium inside"
 
 
 def _weight(default, doc):
@@ -27,7 +27,7 @@ def _ior(default, doc):
 
 
 def _volume(kind, default, low, high, doc):
-    return Param(kind, default, low, high, differentiable=False, doc=f"{doc}; {VOLUME}")
+    return Param(kind, default, low, high, doc=f"{doc}, {VOLUME}")
 
 
 PARAMS = {
@@ -42,10 +42,7 @@ PARAMS = {
     "specular_ior": _ior(1.5, "index of refraction of the base"),
     "transmission_weight": _weight(0.0, "share of the dielectric base that is translucent"),
     "transmission_color": _colour(1.0, "tint of what is transmitted"),
-    "transmission_depth": Param(
-        "scalar", 0.0, 0.0, 1e6, differentiable=False,
-        doc="distance at which transmission_color is reached; without a medium each crossing takes its root",
-    ),
+    "transmission_depth": _volume("scalar", 0.0, 0.0, 1e6, "distance at which transmission_color is reached"),
     "transmission_scatter": _volume("reflectance", 0.0, 0.0, 1.0, "scattering, per transmission_depth"),
     "transmission_scatter_anisotropy": _volume("scalar", 0.0, -1.0, 1.0, "mean cosine of that scattering"),
     "transmission_dispersion_scale": _weight(0.0, "amount of dispersion"),

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from irys_ti.graph import constant
+from irys_ti.graph import constant, select
 from irys_ti.kernels.bsdf.openpbr_params import NORM, PARAMS
 
 # Lobe -> the parameter that switches it, the value at which it is off, and the parameters that it alone uses.
@@ -38,15 +38,20 @@ TRANSLUCENT = (
 # "metal", "opaque" and "translucent" are the parts of the base; at least one is there. A flag that is the same
 # for all of a version's materials is a constant too: "thin_walled" 1, "any_walls" either, neither 0.
 BASE = ("metal", "opaque", "translucent")
-LOBES = (*BASE, *SWITCHES, "thin_walled", "any_walls")
+# "random_walk": subsurface scattering as a medium below the dielectric interface, in place of its diffuse limit; "interior":
+# what is transmitted meets a medium. Both need an inside, and versions that differ in them are not merged.
+MEDIA = ("random_walk", "interior")
+LOBES = (*BASE, *MEDIA, *SWITCHES, "thin_walled", "any_walls")
+SUBSURFACE = ("subsurface_weight", *SWITCHES["subsurface"][2])
 NEEDS = {"rough_diffuse": "opaque", "subsurface": "opaque", "dispersion": "translucent", "coat_anisotropy": "coat"}
 
 
-def lobes_of(values: dict, wanted=()) -> frozenset:
+def lobes_of(values: dict, wanted=(), closed: bool = False) -> frozenset:
     """The lobes that a material needs.
 
     values: parameter -> value; defaults fill the rest. A number switches a lobe off; a texture never does.
-    wanted: names of parameters whose gradient is asked for; their lobes are kept.
+    wanted: names of parameters whose gradient is asked for; their lobes are kept. closed: whether what wears it has an
+    inside.
     """
 
     def fixed(name, at):
@@ -75,11 +80,36 @@ def lobes_of(values: dict, wanted=()) -> frozenset:
         lobes.add("any_walls")
     elif flag > 0.5:
         lobes.add("thin_walled")
+    if closed and not lobes & {"any_walls", "thin_walled"} and not metal_only:
+        if scatters_inside(values) or ("subsurface" in lobes and "translucent" not in lobes and can_walk(values)):
+            lobes = (lobes - {"translucent", "dispersion", "subsurface"}) | {"random_walk"}
+            if fixed("subsurface_weight", 1.0) and not any(k in wanted for k in ("base_weight", "base_color")):
+                lobes -= {"opaque"}
+        elif "translucent" in lobes and not fixed("transmission_depth", 0.0):
+            lobes.add("interior")
     return frozenset(k for k in lobes if NEEDS.get(k, k) in lobes)
+
+
+def can_walk(values: dict) -> bool:
+    """Whether subsurface scattering of a solid has a length, and the dielectric base no other inside."""
+
+    def at(name, number):
+        value = values.get(name, PARAMS[name].default)
+        return isinstance(value, (int, float, np.number)) and float(value) == number
+
+    return at("transmission_weight", 0.0) and not at("subsurface_radius", 0.0)
+
+
+def scatters_inside(values: dict) -> bool:
+    """Whether a solid of these values is rendered by a random walk below its surface, where it has an inside."""
+    weight = values.get("subsurface_weight", PARAMS["subsurface_weight"].default)
+    return can_walk(values) and not (isinstance(weight, (int, float, np.number)) and float(weight) == 0.0)
 
 
 def union(a: frozenset, b: frozenset) -> frozenset:
     """The lobes of a version that can render both."""
+    if (a & frozenset(MEDIA)) != (b & frozenset(MEDIA)):
+        raise ValueError("media below a surface are the same for all of a version's materials")
     both = a | b
     if ("thin_walled" in a) != ("thin_walled" in b):
         both = both | {"any_walls"}
@@ -98,9 +128,13 @@ def fixed_values(lobes: frozenset) -> dict[str, float]:
         out |= {"transmission_weight": 0.0} | {k: PARAMS[k].default for k in TRANSLUCENT}
     elif "opaque" not in lobes:
         out["transmission_weight"] = 1.0
-        if "metal" not in lobes:
-            out |= {k: PARAMS[k].default for k in ("base_weight", "base_color")}
-    if not lobes & {"opaque", "translucent"}:
+    if "random_walk" in lobes:
+        out = {k: v for k, v in out.items() if k not in SUBSURFACE}
+        if "opaque" not in lobes:
+            out["subsurface_weight"] = 1.0
+    if lobes & {"translucent", "random_walk"} and not lobes & {"opaque", "metal"}:
+        out |= {k: PARAMS[k].default for k in ("base_weight", "base_color")}
+    if not lobes & {"opaque", "translucent", "random_walk"}:
         out |= {"base_metalness": 1.0, "specular_ior": PARAMS["specular_ior"].default}
     if "any_walls" not in lobes:
         out["geometry_thin_walled"] = float("thin_walled" in lobes)
@@ -114,15 +148,15 @@ def name_of(lobes: frozenset) -> str:
 @cache
 def make(lobes: frozenset) -> SimpleNamespace:
     """The version with these lobes: what a BSDF module has, and ``lobes``."""
-    from irys_ti.kernels.bsdf import openpbr
+    from irys_ti.kernels.bsdf import openpbr, openpbr_interior
 
     fixed = fixed_values(lobes)
 
     def bound(fn):
-        return lambda p, wi, x: fn(_complete(p, fixed), wi, x)
+        return lambda p, wi, x: fn(_over_medium(_complete(p, fixed), wi, lobes), wi, x)
 
     delta = "opacity" in lobes
-    sees_through = delta or "translucent" in lobes or ("subsurface" in lobes and lobes & {"thin_walled", "any_walls"})
+    sees_through = delta or lobes & {"translucent", "random_walk"} or ("subsurface" in lobes and lobes & {"thin_walled", "any_walls"})
     version = SimpleNamespace(
         __doc__=f"OpenPBR with {', '.join(sorted(lobes))}.",
         lobes=lobes,
@@ -135,6 +169,9 @@ def make(lobes: frozenset) -> SimpleNamespace:
         **{k: bound(getattr(openpbr, k)) for k in ("eval", "eval_one", "pdf", "sample")},
     )
     version.interior_index = lambda p: openpbr.interior_index(_complete(p, fixed))
+    if lobes & frozenset(MEDIA):
+        inner = openpbr_interior.subsurface if "random_walk" in lobes else openpbr_interior.transmission
+        version.interior = lambda p: inner(_complete(p, fixed))
     if delta:
         version.eval_delta, version.pdf_delta = bound(openpbr.eval_delta), bound(openpbr.pdf_delta)
     return version
@@ -147,17 +184,41 @@ def _complete(p, fixed: dict) -> SimpleNamespace:
     return SimpleNamespace(**vars(p), **rest)
 
 
-def variants(materials: list, limit: int = 4) -> list:
-    """(name, version) for each material, at most ``limit`` different ones.
+def _over_medium(p: SimpleNamespace, wi, lobes: frozenset) -> SimpleNamespace:
+    """The parameters of the surface alone, above a medium that does the rest.
 
-    materials: (values, wanted) pairs, as ``lobes_of`` takes them. Where there would be more versions, the two
+    Subsurface scattering is the translucent base with that medium below, and seen from there nothing else: light that got in
+    by subsurface_weight gets out by the interface. What the medium absorbs does not tint the surface.
+    """
+    if "random_walk" in lobes:
+        one = not p.base_color.shape
+        inside, white = wi.z < 0.0, constant(1.0) if one else constant((1.0,) * 4)
+        changed = {"subsurface_weight": constant(0.0), "transmission_color": white}
+        changed["transmission_weight"] = p.subsurface_weight
+        if "opaque" in lobes:
+            changed["transmission_weight"] = select(inside, 1.0, p.subsurface_weight)
+        if "metal" in lobes:
+            changed["base_metalness"] = select(inside, 0.0, p.base_metalness)
+        return SimpleNamespace(**(vars(p) | changed))
+    if "interior" in lobes:
+        color = select(p.transmission_depth > 0.0, 1.0, p.transmission_color)
+        return SimpleNamespace(**(vars(p) | {"transmission_color": color, "transmission_depth": constant(0.0)}))
+    return p
+
+
+def variants(materials: list, limit: int = 4) -> list:
+    """(name, version) for each material, at most ``limit`` different ones, but for those that can not be merged.
+
+    materials: (values, wanted) pairs, or with closed as a third, as ``lobes_of`` takes them. Where there would be more versions, the two
     whose union adds least are merged, and so on: each version in a kernel costs its compile time.
     """
-    needed = [lobes_of(values, wanted) for values, wanted in materials]
+    needed = [lobes_of(*how) for how in materials]
     kept = sorted(set(needed), key=name_of)
     merged = {k: k for k in kept}
     while len(kept) > max(1, limit):
-        pairs = [(a, b) for i, a in enumerate(kept) for b in kept[i + 1 :]]
+        pairs = [(a, b) for i, a in enumerate(kept) for b in kept[i + 1 :] if a & frozenset(MEDIA) == b & frozenset(MEDIA)]
+        if not pairs:
+            break
         a, b = min(pairs, key=lambda ab: (len(union(*ab)) - max(len(ab[0]), len(ab[1])), len(union(*ab))))
         both = union(a, b)
         merged = {k: both if v in (a, b) else v for k, v in merged.items()}
