@@ -23,9 +23,10 @@ def is_closed(shape: Shape) -> bool:
     if shape.flip_normals:
         return False
     faces = shape.faces
-    known = _known.get(id(faces))
+    number = id(faces)
+    known = _known.get(number)
     if known is None or known[0]() is not faces:
-        known = _known[id(faces)] = weakref.ref(faces, lambda _, key=id(faces): _known.pop(key, None)), _closes(shape)
+        known = _known[number] = weakref.ref(faces, lambda _: _known.pop(number, None)), _closes(shape)
     return known[1]
 
 

@@ -127,7 +127,7 @@ class MediaTable:
         if "random_walk" in device.versions[id(m)][1].lobes:
             return True
         path = f"{m.id}.transmission_scatter"
-        return path in device.wanted or device.by_path[path].encoded.kind != layout.CONSTANT or bool(device.by_path[path].encoded.host.any())
+        return path in device.wanted or bool(device.by_path[path].encoded.host.any())
 
     def _glows(self, m: Medium, device) -> bool:
         """Whether a medium emits, or its emission is asked for."""

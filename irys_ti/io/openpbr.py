@@ -110,7 +110,7 @@ def build(id: str, values: dict[str, Value | tuple], notes: list[str], nits_per_
     _fit_radii(values)
     out = {name: _value(name, value, notes) for name, value in values.items()}
     radiance = _radiance(luminance, colour, out, nits_per_unit, notes)
-    notes += _without_medium(out)
+    notes += _both_insides(out)
     return Imported(Material(id, "openpbr", out), radiance, notes)
 
 
@@ -155,16 +155,10 @@ def _radiance(luminance, colour, values: dict, nits_per_unit: float, notes: list
     return rgb(*radiance, illuminant=True)
 
 
-def _without_medium(values: dict) -> list[str]:
-    """What the surface keeps for a medium and does not show by itself."""
-    notes = []
-    if values.get("transmission_weight", 0.0) != 0.0:
-        scatter = values.get("transmission_scatter")
-        if isinstance(scatter, Texture) or (isinstance(scatter, Spectrum) and scatter.values.any()):
-            notes.append("transmission_scatter: kept, not rendered; there is no scattering inside yet")
-        if not isinstance(values.get("transmission_depth", 0.0), Texture) and values.get("transmission_depth", 0.0) > 0.0:
-            notes.append("transmission_depth: no medium yet; each crossing of the surface takes the root of transmission_color")
+def _both_insides(values: dict) -> list[str]:
+    """What a solid that transmits and scatters below its surface does not show."""
     thin = values.get("geometry_thin_walled", 0.0)
-    if values.get("subsurface_weight", 0.0) != 0.0 and not (isinstance(thin, (int, float)) and thin > 0.5):
-        notes.append("subsurface_radius: kept, not rendered; subsurface scattering is its diffuse limit")
-    return notes
+    solid = not (isinstance(thin, (int, float)) and thin > 0.5)
+    if solid and values.get("subsurface_weight", 0.0) != 0.0 and values.get("transmission_weight", 0.0) != 0.0:
+        return ["subsurface_radius: kept, not rendered; beside transmission subsurface scattering is its diffuse limit"]
+    return []

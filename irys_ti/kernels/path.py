@@ -109,6 +109,7 @@ from irys_ti.kernels.walk import (
     draw,
     free_way,
     inside_terms,
+    is_looked_around,
     look_up_inside,
     material_inside,
     rates,
@@ -269,7 +270,7 @@ def trace_paths(
                     within = material_inside(ints, walked)
                     if within >= 0:
                         look_up_inside(reals, reals, ints, within, lambdas, uv_in, rows, config, False)
-                        sigma, scattering, g = inside_terms(ints, within, rows, lambdas, config)
+                        sigma, scattering, g, _ = inside_terms(reals, ints, within, rows, lambdas, config)
                         rate = rates(reals, ints, walked, sigma)
                         seed_walk = seed_of(key, index, segment, 0)
                         for k in ti.static(range(4)):
@@ -290,10 +291,9 @@ def trace_paths(
                     )  # fmt: skip
                     if ti.static(config.media & WALKS):  # --- a step of a walk: to the next scattering, or to what it met
                         if ray == 0 and within >= 0:
-                            is_scattered = prim < 0 and free < FAR
-                            gone = free
-                            if prim >= 0:
-                                gone = t + (o - start).dot(d)
+                            gone = ti.select(prim >= 0, t + (o - start).dot(d), FAR)
+                            is_scattered, lost = free < gone, prim < 0 and is_looked_around(n_walked) and free < FAR
+                            gone = ti.min(gone, free)
                             derived = (ints[walked + MEDIUM_FLAGS] & DERIVED) != 0
                             F, own = step_weight(sigma, scattering, rate, T, zeros, gone, is_scattered, derived)
                             T *= F
@@ -310,8 +310,10 @@ def trace_paths(
                                 u0, u1 = draw(seed_walk, n_walked, 3), draw(seed_walk, n_walked, 4)
                                 free, chosen = free_way(rate, T, zeros, u0, u1)
                                 n_walked += 1
-                                o, ray_o, ray_d, reach = start, start, d, ti.max(free, 1e-20)
-                                if kept == 0.0 or n_walked == MOST_WALKED:
+                                o, ray_o, ray_d = start, start, d
+                                reach = ti.select(is_looked_around(n_walked), 1e30, ti.max(free, 1e-20))
+                                if kept == 0.0 or n_walked == MOST_WALKED or lost:
+                                    prim, inst = -1, -1
                                     break
                                 continue
                     if ti.static(config.media != 0):  # --- the medium on the way

@@ -48,6 +48,8 @@ from irys_ti.kernels.walk_terms import (
 from irys_ti.runtime import ti
 
 MOST_WALKED = 1 << 20  # scatterings of one walk
+LOOK = 63  # a walk looks how far the surface is, however far, at scatterings whose number has these bits
+DENSEST = 1e4  # extinctions over the scene's radius: above, the mean free path is held, which steps off surfaces must not outgrow
 DIM = 0.25  # a walk goes on by chance below this share of the light that it began with
 
 
@@ -72,14 +74,26 @@ def look_up_inside(
 
 
 @ti.func
-def inside_terms(ints: ti.template(), material, rows: ti.template(), lambdas, config: ti.template()):
-    """(extinction, scattering, g) of a material's inside."""
+def inside_terms(
+    reals: ti.template(), ints: ti.template(), material, rows: ti.template(), lambdas, config: ti.template()
+):
+    """(extinction, scattering, g) of a material's inside, and what the first two were held by."""
     sigma, scattering, g = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
     kind = ints[material + MATERIAL_KIND]
     for index, name in ti.static(insides(config)):
         if kind == ti.static(index):
             sigma, scattering, g = lower_interior(name, rows, lambdas)
-    return sigma, scattering, g
+    by = held(reals, ints, sigma)
+    return sigma * by, scattering * by, g, by
+
+
+@ti.func
+def held(reals: ti.template(), ints: ti.template(), sigma):
+    """Per wavelength, what an extinction and its scattering are multiplied by to stay below DENSEST."""
+    most, out = DENSEST / reals[ints[H_SPHERE] + 3], ti.Vector([1.0, 1.0, 1.0, 1.0])
+    for k in ti.static(range(4)):
+        out[k] = ti.select(sigma[k] > most, most / ti.max(sigma[k], most), 1.0)
+    return out
 
 
 @ti.func
@@ -88,6 +102,13 @@ def rates(reals: ti.template(), ints: ti.template(), medium, sigma):
     flags = ints[medium + MEDIUM_FLAGS]
     floor = ti.select((flags & DERIVED) != 0, FLOOR / (2.0 * reals[ints[H_SPHERE] + 3]), 0.0)
     return ti.select((flags & SCATTERS) != 0, 1.0, 0.0) * ti.max(sigma, floor)
+
+
+@ti.func
+def is_looked_around(n):
+    """Whether a step looks for the surface beyond its own length: where there is none, rounding let the walk out, once in a
+    million steps beside the surface or so, and it ends there rather than stray outside."""
+    return (n & LOOK) == LOOK
 
 
 @ti.func
@@ -164,7 +185,7 @@ def derive_walk(
     if material >= 0:
         if (ints[medium + MEDIUM_FLAGS] & DERIVED) != 0:
             look_up_inside(reals, reals, ints, material, lambdas, uv, rows, config, False)
-            sigma, scattering, g = inside_terms(ints, material, rows, lambdas, config)
+            sigma, scattering, g, by = inside_terms(reals, ints, material, rows, lambdas, config)
             up_t, up_s, up_g = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
             for k in ti.static(range(4)):
                 if zeros_before[k] == 0:
@@ -178,6 +199,9 @@ def derive_walk(
                         up_s[k] = ti.cast(n, float) * rest / scattering[k]
                     elif n == 1:
                         up_s[k] = alone
+                    if by[k] < 1.0:  # the extinction stands still, and the scattering is the albedo's share of it
+                        up_s[k] *= by[k]
+                        up_t[k] = -up_s[k] * scattering[k] / sigma[k]
             kind, first = ints[material + MATERIAL_KIND], ints[material + MATERIAL_VALUES]
             if ti.static(config.mode == REVERSE):
                 n_rows = ints[material + MATERIAL_N]

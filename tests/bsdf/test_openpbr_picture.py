@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import irys_ti as it
+from irys_ti.kernels.bsdf.openpbr import OF_INTERIOR
 from irys_ti.kernels.bsdf.openpbr_params import PARAMS
 from irys_ti.scene import rgb
 from tests.helpers.scenes import gold_ball
@@ -43,7 +44,7 @@ def test_every_parameter_in_a_picture(f32):
     s, w = scene(), weights()
     params = it.parameters(s)
     paths = [p for p in params.differentiable() if p.startswith("metal.")]
-    assert len(paths) == sum(q.differentiable for q in PARAMS.values()) - 1  # subsurface anisotropy: thin walls only
+    assert len(paths) == sum(q.differentiable for q in PARAMS.values()) - len(OF_INTERIOR)  # it has no medium inside
     found = [it.backward(s, w, SPP, 100 + k, paths) for k in range(SEEDS)]
     bad = []
     for path in paths:

@@ -68,10 +68,10 @@ def test_the_tiers_agree(f32):
     assert found.different <= 4 and found.replayed == (found.lanes, found.lanes)
 
 
-def gradient_bits(scene, **how):
+def gradient_bits(scene, paths=FOG, **how):
     device = compiled(scene)
     device.set_channels(response())
-    n = device.want(FOG)
+    n = device.want(paths)
     device.scale_deposits(2.0 / 8)
     run = Replay(device, 8, 5, 1, n, **how)
     return np.concatenate(run.deposit(weight_image(scene))[0]), run

@@ -37,18 +37,21 @@ class Interior(NamedTuple):
 
 def subsurface(p) -> Interior:
     g = clamp(p.subsurface_scatter_anisotropy, -MOST, MOST)
-    s = similarity(p.subsurface_color, _sent_back(p))
-    albedo = (1.0 - s * s) / (1.0 - g * s * s)
+    albedo = single_albedo(p.subsurface_color, g, _sent_back(p))
     extinction = 1.0 / maximum(p.subsurface_radius * p.subsurface_radius_scale, SHORTEST)
     return Interior(spectrum(extinction), spectrum(extinction * albedo), g)
 
 
-def similarity(color: Expr, sent_back: Expr) -> Expr:
-    """s of a colour: the root of a s^2 - (1 + a + b C) s + 1 - C within [0, 1], in a form that does not cancel."""
+def single_albedo(color: Expr, g: Expr, sent_back: Expr) -> Expr:
+    """Albedo of one scattering, 0 at colour 0 and 1 at colour 1 to the last bit. sent_back: F.
+
+    s is the root of a s^2 - (1 + a + b C) s + 1 - C within [0, 1], in a form that does not cancel; 1 - s comes from C.
+    """
     a = MATCHED[0] + 0.54 * sent_back / (sent_back + 0.12)
     b = MATCHED[1] + (1.45 + 1.3 * sent_back) * sent_back / (1.0 - sent_back)
     half = 0.5 * (1.0 + a + b * color)
-    return (1.0 - color) / (half + safe_sqrt(half * half - a * (1.0 - color)))
+    s = (1.0 - color) / (half + safe_sqrt(half * half - a * (1.0 - color)))
+    return (1.0 + s) * (color * (1.0 + b * s) / (1.0 - a * s)) / (1.0 - g * (s * s))
 
 
 def transmission(p) -> Interior:
