@@ -75,6 +75,12 @@ def test_bearing_plate(tmp_path, capsys):
     assert "truth 0.62000" in capsys.readouterr().out and {"edges.png", "comparison.png"} <= pictures(tmp_path)
 
 
+def test_skin(tmp_path, capsys):
+    errors = load("skin").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert abs(errors["melanin"]) < 0.2 and abs(errors["blood"]) < 0.12  # it starts at 2.7 and 0.3 times the truth
+    assert "started at" in capsys.readouterr().out and "target.png" in pictures(tmp_path)
+
+
 def test_hair(tmp_path, capsys):
     errors = load("hair").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
     assert abs(errors["hair.eumelanin"]) < 0.1  # it starts at five times the truth; seeds spread by 3 %

@@ -37,21 +37,33 @@ class Interior(NamedTuple):
 
 def subsurface(p) -> Interior:
     g = clamp(p.subsurface_scatter_anisotropy, -MOST, MOST)
-    albedo = single_albedo(p.subsurface_color, g, _sent_back(p))
+    albedo = single_albedo(p.subsurface_color, g, sent_back(fresnel.undispersed_index(p)))
     extinction = 1.0 / maximum(p.subsurface_radius * p.subsurface_radius_scale, SHORTEST)
     return Interior(spectrum(extinction), spectrum(extinction * albedo), g)
 
 
-def single_albedo(color: Expr, g: Expr, sent_back: Expr) -> Expr:
-    """Albedo of one scattering, 0 at colour 0 and 1 at colour 1 to the last bit. sent_back: F.
+def single_albedo(color: Expr, g: Expr, back: Expr) -> Expr:
+    """Albedo of one scattering, 0 at colour 0 and 1 at colour 1 to the last bit. back: F.
 
     s is the root of a s^2 - (1 + a + b C) s + 1 - C within [0, 1], in a form that does not cancel; 1 - s comes from C.
     """
-    a = MATCHED[0] + 0.54 * sent_back / (sent_back + 0.12)
-    b = MATCHED[1] + (1.45 + 1.3 * sent_back) * sent_back / (1.0 - sent_back)
+    a, b = _form(back)
     half = 0.5 * (1.0 + a + b * color)
     s = (1.0 - color) / (half + safe_sqrt(half * half - a * (1.0 - color)))
     return (1.0 + s) * (color * (1.0 + b * s) / (1.0 - a * s)) / (1.0 - g * (s * s))
+
+
+def observed_color(albedo: Expr, g: Expr, index: Expr) -> Expr:
+    """The other way: the colour, subsurface_color, of a medium under an interface of this index of refraction."""
+    a, b = _form(sent_back(index))
+    s = safe_sqrt((1.0 - albedo) / (1.0 - albedo * g))
+    return (1.0 - s) * (1.0 - a * s) / (1.0 + b * s)
+
+
+def _form(back: Expr) -> tuple[Expr, Expr]:
+    """a and b."""
+    a = MATCHED[0] + 0.54 * back / (back + 0.12)
+    return a, MATCHED[1] + (1.45 + 1.3 * back) * back / (1.0 - back)
 
 
 def transmission(p) -> Interior:
@@ -62,6 +74,6 @@ def transmission(p) -> Interior:
     return Interior(spectrum(extinction), spectrum(scattering), g)
 
 
-def _sent_back(p) -> Expr:
-    """Share of diffuse light from inside that the boundary reflects."""
-    return coat.internal_reflection(fresnel.amplitude(fresnel.undispersed_index(p)))
+def sent_back(index: Expr) -> Expr:
+    """F: share of diffuse light from inside that a smooth boundary reflects."""
+    return coat.internal_reflection(fresnel.amplitude(index))
