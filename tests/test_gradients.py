@@ -189,14 +189,16 @@ def test_the_index_of_smooth_glass_declines_and_says_so(f32):
 
 @pytest.mark.parametrize("thin", [0.0, 1.0])
 def test_a_parameter_without_effect_in_its_material_declines(thin, f32):
-    """OpenPBR's subsurface anisotropy acts on thin walls alone: elsewhere it is refused, not answered with zero."""
+    """OpenPBR's subsurface anisotropy acts on thin walls and on walks of some length: else it is refused, not called zero."""
     scene, path = gold_ball(), "metal.subsurface_scatter_anisotropy"
-    values = {"subsurface_weight": 0.8, "geometry_thin_walled": thin}
+    values = {"subsurface_weight": 0.8, "geometry_thin_walled": thin, "subsurface_radius": 0.0}
     scene.materials[1] = it.Material("metal", "openpbr", values)
     assert (path in it.parameters(scene).differentiable()) == bool(thin)
     if not thin:
-        with pytest.raises(it.MissingGradientError, match="medium inside"):
+        with pytest.raises(it.MissingGradientError, match="radius 0"):
             it.backward(scene, np.ones((32, 32, 3)), 1, params=[path])
+        values["subsurface_radius"] = 0.1
+        assert path in it.parameters(scene).differentiable()
     else:
         assert it.backward(scene, np.ones((32, 32, 3)), 8, params=[path])[path] != 0.0
 
