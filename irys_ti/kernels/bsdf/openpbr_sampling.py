@@ -42,14 +42,16 @@ def chances(s: Surface) -> dict[str, Expr]:
         tint = mean(s.tint)
         mirrored = s.opaque_share * opaque * tint
         if s.has_translucent:
+            twice = translucent * lost  # meets the microsurface again
+            # From inside, at the critical angle: measured over roughness 0.2 to 0.7 and indices 1.3 to 1.54.
+            twice = select(s.inside, minimum(1.2 * s.facets.alpha[0] * s.facets.alpha[1], translucent), twice)
             mirrored = mirrored + s.translucent_share * translucent * tint
-            again = s.translucent_share * translucent * lost
-            # Where these normals reflect all, rougher ones do not: as many as are shadowed, about.
-            refracted = (s.translucent_share * (1.0 - translucent) + again) * mean(transmission.tint(p))
+            again = s.translucent_share * twice
             facing = facets.visible(s.facets, facets.disk_of_facing(s.facets))
-            leaves = fresnel.refracted_cosine_squared(facing.cos_i, s.eta) > 0.0
-            shadowed = mean(select(leaves, transmission.lost_refracted(s.facets, facing, s.eta), 0.5))
-            refracted, under = refracted * (1.0 - shadowed), refracted * shadowed
+            shadowed = mean(transmission.lost_refracted(s.facets, facing, s.eta))
+            shadowed = select(s.inside, (1.0 - mu) * (1.0 - mu), shadowed)
+            through_base = s.translucent_share * (1.0 - translucent) * mean(transmission.tint(p))
+            refracted, under = through_base * (1.0 - shadowed), through_base * shadowed
         if s.has_opaque:
             entered = s.opaque_share * (1.0 - opaque) * mean(s.diffuse_albedo())
             if s.wall_transmits:
@@ -72,8 +74,8 @@ def chances(s: Surface) -> dict[str, Expr]:
 def _reflected(s: Surface, middle: Expr) -> tuple[Expr, Expr]:
     """About the reflectance of the opaque and of the translucent base, on average over wavelengths.
 
-    By the cosine on a visible normal in the middle; where there is an inside, at whose critical angle the
-    reflectance jumps to 1, also by that on the mean normal and on one that leans to wi.
+    By the cosine on a visible normal in the middle; where there is an inside, also by that on the mean normal and on one
+    that leans to wi. Seen from inside, all are reflected by the normals beyond the critical angle.
     """
     mu, cosines = s.wi.z, [middle]
     if s.has_translucent:
@@ -84,7 +86,28 @@ def _reflected(s: Surface, middle: Expr) -> tuple[Expr, Expr]:
     opaque = mean(sum((x.opaque for x in parts[1:]), parts[0].opaque)) * share
     if not s.has_translucent:
         return opaque, opaque
-    return opaque, mean(sum((x.translucent for x in parts[1:]), parts[0].translucent)) * share
+    usual = mean(sum((x.translucent for x in parts[1:]), parts[0].translucent)) * share
+    total = _beyond_critical(s)
+    return opaque, select(s.inside, total + (1.0 - total) * mean(parts[1].translucent), usual)
+
+
+def _beyond_critical(s: Surface) -> Expr:
+    """About the share of the visible normals that reflect all of wi, seen from inside.
+
+    They lean away from wi by the critical angle less wi's own: a plane cuts them off the cap of which visible normals are
+    uniform points, and what a plane cuts off a sphere is linear in its distance. The lean is taken in the plane of
+    incidence alone, and the cap for a sphere there. Within 0.07 of the integral at roughness 0.2 to 0.7.
+    """
+    f, mu = s.facets, s.wi.z
+    sine = safe_sqrt(1.0 - mu * mu)
+    critical = 1.0 / s.sheet_eta  # the sine of the critical angle
+    height = safe_sqrt(1.0 - critical * critical)
+    # The tangent of the lean over alpha is up / along.
+    up = (critical * mu - height * sine) * sine
+    along = (height * mu + critical * sine) * safe_sqrt(facets.spread(s.wi, f.alpha))
+    z = f.stretched[2]
+    distance = (along * safe_sqrt(1.0 - z * z) + up * z) / safe_sqrt(along * along + up * up + facets.TINY)
+    return clamp((1.0 - distance) / (1.0 + z), 0.0, 1.0)
 
 
 def pdf(s: Surface, wo: Expr) -> Expr:
