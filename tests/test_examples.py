@@ -51,11 +51,13 @@ def test_gradient_in_ten_lines(tmp_path, capsys):
 
 
 def test_match_material(tmp_path, capsys):
-    ((_, labels, found, true, bars),) = load("match_material").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
-    assert labels == ["base_color[r]", "base_color[g]", "base_color[b]", "specular_roughness"]
-    assert np.abs(found - true).max() < 0.05  # it starts 0.3 and 0.15 away
-    assert ((bars > 1e-3) & (bars < 0.05)).all()
-    assert "covariance (J' S^-1 J)^-1" in capsys.readouterr().out
+    (r,) = load("match_material").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert r["labels"] == ["base_color[r]", "base_color[g]", "base_color[b]", "specular_roughness"]
+    off = np.abs(r["found"] - r["true"])
+    assert off.max() < 0.03 and (off < 5 * r["bars"] + 0.002).all()  # it starts 0.11 to 0.13 and 0.4 away
+    assert ((r["bars"] > 1e-5) & (r["bars"] < 0.03)).all()
+    said = capsys.readouterr().out
+    assert "covariance (J' S^-1 J)^-1" in said and "2 of 2 values within 0.02" in said
     assert "found_against_true.png" in pictures(tmp_path)
 
 

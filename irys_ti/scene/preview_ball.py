@@ -64,7 +64,8 @@ def _checks() -> Texture:
 def _sky() -> Texture:
     """(64, 128, 3) linear sRGB: brighter overhead, a pale horizon, dim ground, and a strip light to the right."""
     up = np.cos(np.pi * (np.arange(SKY_HEIGHT) + 0.5) / SKY_HEIGHT)[:, None, None]  # y of each row
-    zenith, horizon, ground = np.array([0.52, 0.57, 0.64]), np.array([0.62, 0.60, 0.57]), np.array([0.10, 0.095, 0.09])
+    # Nearly grey, so that a metal shows its own colour.
+    zenith, horizon, ground = np.array([0.56, 0.57, 0.58]), np.array([0.61, 0.60, 0.58]), np.array([0.10, 0.097, 0.095])
     above = horizon + (zenith - horizon) * np.sqrt(np.maximum(up, 0))
     pixels = np.where(up > 0, above, ground) * np.ones((1, SKY_WIDTH, 1))
     azimuth = 2 * np.pi * (np.arange(SKY_WIDTH) + 0.5) / SKY_WIDTH  # atan2(x, -z): a quarter turn is +x

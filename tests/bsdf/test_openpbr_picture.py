@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import irys_ti as it
+from irys_ti import tiers
 from irys_ti.kernels.bsdf.openpbr import OF_INTERIOR
 from irys_ti.kernels.bsdf.openpbr_params import PARAMS
 from irys_ti.scene import rgb
@@ -64,3 +65,15 @@ def test_every_parameter_in_a_picture(f32):
         if abs(z) > 4.5 or (got == 0.0).all():
             bad.append((name, got.mean(), quotient.mean(), error))
     assert not bad, bad
+
+
+@pytest.mark.slow
+def test_both_tiers_agree(f32):
+    """Every parameter's gradient in f32 against f64, over the paths that decide alike: 3.5e-4."""
+    s = scene()
+    paths = [p for p in it.parameters(s).differentiable() if p.startswith("metal.")]
+    found = tiers.compare(s, paths, 256, d_image=weights())
+    for path, d in found.parameters.items():
+        print(f"{path:38} {d.difference:.1e} over paths alike; effect of the others {d.effect:.2g}, noise / size {d.noise / d.size:.2g}")
+    print(f"{found.different} of {found.lanes} paths decide differently")
+    assert found.ok
