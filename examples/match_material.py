@@ -334,7 +334,7 @@ def main(argv=None) -> list:
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")
     results = []
-    for name in args.material or (["egg shell"] if args.quick else list(PRESETS)):
+    for name in args.material or (["toner black"] if args.quick else list(PRESETS)):
         if name in PRESETS:
             values = preset(name)
         else:

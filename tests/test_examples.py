@@ -54,7 +54,7 @@ def test_match_material(tmp_path, capsys):
     (r,) = load("match_material").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
     assert r["labels"] == ["base_color[r]", "base_color[g]", "base_color[b]", "specular_roughness"]
     off = np.abs(r["found"] - r["true"])
-    assert off.max() < 0.03 and (off < 5 * r["bars"] + 0.002).all()  # it starts 0.11 to 0.13 and 0.4 away
+    assert off.max() < 0.03 and (off < 5 * r["bars"] + 0.002).all()  # colours start 0.45 away
     assert ((r["bars"] > 1e-5) & (r["bars"] < 0.03)).all()
     said = capsys.readouterr().out
     assert "covariance (J' S^-1 J)^-1" in said and "2 of 2 values within 0.02" in said
