@@ -138,7 +138,7 @@ def backward(
     """
     device = compiled(scene)
     device.set_channels(response())
-    paths = wanted(scene, params)
+    paths = wanted(scene, params, device)
     d_image = check_image(scene, d_image, "d_image")
     n = device.want(paths)
     device.scale_deposits(float(np.abs(d_image).max()) / spp)
@@ -174,7 +174,7 @@ def gradient(
     """
     device = compiled(scene)
     device.set_channels(response())
-    paths, loss = wanted(scene, params), as_loss(loss)
+    paths, loss = wanted(scene, params, device), as_loss(loss)
     n = device.want(paths)  # before the primal pass: it decides which zero factors a path survives
     halves = [Replay(device, spp, seed, n_accumulators=n) for seed in seeds]
     images = [half.radiance() for half in halves]
@@ -204,12 +204,12 @@ def groups_of(spp: int) -> int:
     return max(1, min(GROUPS, spp // 2))
 
 
-def wanted(scene: Scene, params: Iterable[str] | None) -> list[str]:
-    """The paths asked for, checked; all differentiable ones by default."""
+def wanted(scene: Scene, params: Iterable[str] | None, device=None) -> list[str]:
+    """The paths asked for, checked; all differentiable ones by default. device: the scene's, where it is at hand."""
     if isinstance(params, str):
         params = [params]
     paths = Parameters(scene).differentiable(motion=False) if params is None else list(params)
-    check_paths(compiled(scene), paths)
+    check_paths(device or compiled(scene), paths)
     return paths
 
 

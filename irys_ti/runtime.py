@@ -164,16 +164,22 @@ def array(values, dtype=None):
         kind = values.dtype.kind
         dtype = {"u": np.uint32, "i": np.int32, "b": np.int32}.get(kind, real_dtype())
     values = values.astype(dtype, copy=False)
-    out = zeros(max(1, values.size), dtype)
-    if values.size:
-        out.from_numpy(values)
+    if not values.size:
+        return zeros(1, dtype)
+    out = _empty(values.size, dtype)
+    out.from_numpy(values)
     return out
 
 
 def zeros(n: int, dtype=None):
     """A flat Taichi ndarray of n zeros; ``dtype`` as NumPy names it, default the tier's real."""
     ensure()
-    names = {"float32": ti.f32, "float64": ti.f64, "int32": ti.i32, "uint32": ti.u32}
-    out = ti.ndarray(names[np.dtype(dtype or real_dtype()).name], shape=(max(1, int(n)),))
+    out = _empty(max(1, int(n)), dtype or real_dtype())
     out.fill(0)
     return out
+
+
+def _empty(n: int, dtype):
+    """A flat Taichi ndarray of n numbers, whatever they are."""
+    names = {"float32": ti.f32, "float64": ti.f64, "int32": ti.i32, "uint32": ti.u32}
+    return ti.ndarray(names[np.dtype(dtype).name], shape=(n,))

@@ -24,6 +24,7 @@ from .geometry import Geometry
 from .lights import LightTable
 from .media import MediaTable
 from .motion import Movers
+from .scratch import Scratch
 from .slots import Slot, StructureChanged, choose_versions, collect, find, owners, require_gradient
 
 MAX_CHANNELS = 32
@@ -81,7 +82,7 @@ class DeviceScene:
         self.media = MediaTable(scene, self.geometry)
         self.channels = response()
         self.wanted: tuple[str, ...] = ()
-        self.scratch: dict = {}
+        self.scratch = Scratch()
         self.edges = None  # the candidates for outlines, found when a gradient first needs them
         self._lay_out(scene)
         runtime.own(self)
@@ -259,8 +260,9 @@ class DeviceScene:
                 continue
             differs = np.flatnonzero(now != then)
             a, b = int(differs[0]), int(differs[-1]) + 1
-            part = runtime.array(now[a:b], np.int32 if i else None)
+            part = self.scratch.lend(now[a:b], np.int32 if i else None)
             write(getattr(self, name), a, part, b - a)
+            self.scratch.give_back(part)
             then[a:b] = now[a:b]
 
     def _write_camera(self, scene: Scene) -> None:

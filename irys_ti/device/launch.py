@@ -80,6 +80,7 @@ class Launcher:
         if spp < 1:
             raise ValueError(f"spp {spp} must be at least 1")
         self.device, self.spp, self.groups = device, int(spp), min(groups, int(spp))
+        self.borrow, self.give_back = device.scratch.borrow, device.scratch.give_back
         self.seed = as_i32(seed)
         window = device.mirror_ints[layout.H_FILM : layout.H_FILM + 6]
         self.width, self.height = int(window[4]), int(window[5])
@@ -91,27 +92,15 @@ class Launcher:
 
     # -- arrays ------------------------------------------------------------------------------------------
 
-    def borrow(self, n: int, dtype=None):
-        """A device array of at least n numbers, whatever it holds; ``give_back`` it, so that steps reuse it."""
-        dtype = np.dtype(dtype or runtime.real_dtype())
-        free = self.device.scratch.setdefault(f"{dtype.kind}{8 * dtype.itemsize}", [])
-        fits = [i for i, array in enumerate(free) if array.shape[0] >= n]
-        if fits:
-            return free.pop(min(fits, key=lambda i: free[i].shape[0]))
-        return runtime.zeros(n, dtype)
-
-    def give_back(self, *arrays) -> None:
-        """Return borrowed arrays."""
-        for array in arrays:
-            self.device.scratch.setdefault(str(array.dtype), []).append(array)
-
     def film(self):
-        """A film of zeros: (pixel, channel, hi | lo)."""
-        return runtime.zeros(2 * self.n_pixels * self.channels)
+        """A film of zeros, (pixel, channel, hi | lo), to be given back."""
+        film = self.borrow(2 * self.n_pixels * self.channels)
+        film.fill(0)
+        return film
 
     def image(self, film) -> np.ndarray:
         """What the film holds, averaged: (height, width, channels) float64."""
-        sums = film.to_numpy().astype(np.float64)
+        sums = film.to_numpy()[: 2 * self.n_pixels * self.channels].astype(np.float64)
         return (sums[0::2] + sums[1::2]).reshape(self.height, self.width, self.channels) / self.spp
 
     # -- kernels -----------------------------------------------------------------------------------------
@@ -158,8 +147,9 @@ class Launcher:
                     progress(Done(done / len(self.tiles), lambda n=done: self.partial(film, n)[0]))
         except KeyboardInterrupt:
             raise RenderInterrupted(*self.partial(film, done)) from None
-        self.give_back(samples)
-        return self.image(film)
+        image = self.image(film)
+        self.give_back(samples, film)
+        return image
 
     def partial(self, film, done: int) -> tuple[np.ndarray | None, float]:
         """The image after ``done`` launches, each pixel averaged over its own samples; what part of all they are."""
@@ -174,12 +164,14 @@ class Launcher:
         film, samples = self.film(), self.borrow(self.most * self.channels)
         record = self.borrow(self.most * layout.RECORD_STRIDE)
         for i, tile in enumerate(self.tiles):
-            self.trace(FORWARD, tile, 0, 2, samples, record, tangents=tangents)
+            for step in range(2):
+                self.trace(FORWARD, tile, step, step + 1, samples, record, tangents=tangents)
             self.develop(tile, samples, film)
             if progress is not None:
                 progress((i + 1) / len(self.tiles))
-        self.give_back(samples, record)
-        return self.image(film)
+        image = self.image(film)
+        self.give_back(samples, record, film)
+        return image
 
 
 def pixel_bits(samples: int, film) -> int:

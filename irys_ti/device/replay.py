@@ -56,8 +56,9 @@ class Replay(Launcher):
                 self.kept.append((record, signature))
             else:
                 self.give_back(record, signature)
-        self.give_back(samples)
-        return self.image(film)
+        image = self.image(film)
+        self.give_back(samples, film)
+        return image
 
     def _baseline(self) -> np.ndarray:
         """What kernels.splat_light.baseline reads behind d_film, where chances of splats or densities have derivatives."""
@@ -90,17 +91,21 @@ class Replay(Launcher):
         Runs pass 0 first where ``radiance`` has not kept it. Raises ArithmeticError for a deposit that does not
         fit the exact sums.
         """
-        d_image = np.asarray(d_image, np.float64)
-        d_film = runtime.array(np.r_[d_image.reshape(-1), self._baseline()])
+        d_film = self.device.scratch.lend(np.r_[np.reshape(d_image, -1), self._baseline()])
         replicas = self.groups * max(1, min(self.replicas, HOT_WORDS // (self.n * WORDS * self.groups)))
         samples = self.borrow(1 if self.kept else self.most * self.channels)
         acc = self.borrow(FAULTS + replicas * self.n * WORDS, np.uint32)
         acc.fill(0)
         for i, tile in enumerate(self.tiles):
-            record, signature = self.kept[i] if self.kept else self._borrow(tile)
             mask = None if self.mask is None else tile.of(self.mask).astype(np.int32).reshape(-1)
+            if self.kept:
+                record, signature = self.kept[i]
+            else:
+                # A launch of its own: in one with the replay, a GPU's neighbouring lanes would be in different passes.
+                record, signature = self._borrow(tile)
+                self.trace(REVERSE, tile, 0, 1, samples, record, signature=signature)
             self.trace(
-                REVERSE, tile, 1 if self.kept else 0, 2, samples, record, signature=signature, d_film=d_film, acc=acc,
+                REVERSE, tile, 1, 2, samples, record, signature=signature, d_film=d_film, acc=acc,
                 mask=None if mask is None else runtime.array(mask), replay_seed=self.replay_seed,
                 d_scale=1.0 / self.spp, n_accumulators=self.n, n_replicas=replicas,
             )  # fmt: skip
@@ -110,7 +115,7 @@ class Replay(Launcher):
             if progress is not None:
                 progress((i + 1) / len(self.tiles))
         self.drop()
-        self.give_back(samples)
+        self.give_back(samples, d_film)
         words, totals = self._sums(acc, replicas)
         self.give_back(acc)
         check_faults(words)

@@ -95,5 +95,5 @@ def test_longer_paths_take_no_more_memory(f32):
         scene.integrator.max_depth = depth
         _, run = gradient_bits(scene)
         assert run.equal == run.traced
-        sizes.append(sum(a.shape[0] for free in compiled(scene).scratch.values() for a in free))
+        sizes.append(sum(a.shape[0] for free in compiled(scene).scratch.free.values() for a in free))
     assert sizes[0] == sizes[1]
