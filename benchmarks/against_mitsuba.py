@@ -122,7 +122,7 @@ def plot(rows: list[dict], path: Path, title: str) -> None:
     axes.set_xscale("log")
     axes.invert_yaxis()
     axes.set_xlabel("variance x time of Mitsuba over ours")
-    axes.set_title(title)
+    axes.set_title(title, loc="right", fontsize=9)
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 

@@ -20,12 +20,14 @@ def main(argv=None) -> dict:
     parser.add_argument("--arch", default="auto", help="auto, cpu, cuda, vulkan or metal")
     parser.add_argument("--quick", action="store_true", help="few splats, tiny pictures and few steps")
     parser.add_argument("--out", type=Path, default=Path("out/autumn"), help="folder for the pictures")
-    parser.add_argument("--steps", type=int, help="steps of the fit (150)")
+    parser.add_argument("--steps", type=int, help="steps of the fit (30)")
     parser.add_argument("--splats", type=int, help="splats of the bush (900)")
     parser.add_argument("--size", type=int, help="width and height of the three pictures (128)")
+    parser.add_argument("--samples", type=int, help="samples per pixel of the three pictures (2048)")
+    parser.add_argument("--spp", type=int, help="samples per pixel of the fit's own pictures, a quarter of each step's (32)")
     args = parser.parse_args(argv)
-    n, size, steps, spp = (40, 24, 25, 8) if args.quick else (900, 128, 150, 4)
-    n, size, steps = args.splats or n, args.size or size, args.steps or steps
+    n, size, steps, spp = (40, 24, 16, 40) if args.quick else (900, 128, 30, 32)
+    n, size, steps, spp = args.splats or n, args.size or size, args.steps or steps, args.spp or spp
 
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")
@@ -33,7 +35,7 @@ def main(argv=None) -> dict:
     scene, cameras = scene_of(truth, size), views(size)
     pictures = []
     for i, scene.camera in enumerate(cameras):
-        pictures.append(it.render(scene, 64 if args.quick else 256, seed=1000 + i))
+        pictures.append(it.render(scene, args.samples or 2048, seed=100_000 + i))
     seen = np.max([seen_pixels(truth, camera) for camera in cameras], 0)
 
     scene = scene_of(green_bush(truth), size)
@@ -46,7 +48,7 @@ def main(argv=None) -> dict:
         )  # fmt: skip
 
     def report(step, loss, values, _):
-        if step % 10 == 0 or step == steps - 1:
+        if step % 2 == 0 or step == steps - 1:
             colour, opacity = (e[seen > 0.5] for e in errors(values))
             both = np.mean((colour < 0.05) & (opacity < 0.05))
             print(

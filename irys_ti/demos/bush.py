@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from irys_ti.api import gradient, parameters, render
+from irys_ti.api import backward, parameters, render
 from irys_ti.kernels.geometry.splats import matrices
-from irys_ti.optim.adam import Adam
-from irys_ti.optim.losses import L2
 from irys_ti.preview.fitting import FitView
 from irys_ti.scene import Camera, Film, Integrator, Light, Scene, Splats, constant, rgb
 from irys_ti.scene.transform import look_at
@@ -16,6 +14,7 @@ from . import Outcome
 
 PATHS = ["bush.albedo", "bush.opacity"]
 FOV = 28.0
+SUN, TO_SUN = 25.0, np.array([1.0, 4.0, 1.0]) / np.sqrt(18)  # irradiance; its direction
 EYES = [np.array([np.sin(a) * 4.6, 1.2, np.cos(a) * 4.6]) for a in np.deg2rad([0.0, 120.0, 240.0])]
 
 
@@ -23,7 +22,7 @@ def autumn_bush(n: int, rng) -> Splats:
     """Leaves in a ball, lying along its shells: yellow above, red on one side, some of them still green."""
     position = rng.normal(size=(n, 3))
     position *= rng.uniform(0.35, 1.0, (n, 1)) ** 0.6 / np.linalg.norm(position, axis=1, keepdims=True)
-    size = 0.041 * (900 / n) ** (1 / 3)
+    size = 0.027 * (900 / n) ** (1 / 3)
     red, yellow, green = np.array([0.62, 0.10, 0.06]), np.array([0.82, 0.55, 0.08]), np.array([0.22, 0.40, 0.10])
     high = np.clip(0.5 + 0.6 * position[:, 1:2] + 0.3 * rng.normal(size=(n, 1)), 0, 1)
     colour = np.where(rng.random((n, 1)) < 0.25, green, high * yellow + (1 - high) * red)
@@ -34,13 +33,17 @@ def autumn_bush(n: int, rng) -> Splats:
 
 
 def scene_of(bush: Splats, size: int) -> Scene:
-    """The bush alone under a sky and a low sun."""
+    """The bush alone under a dim sky and a bright, high sun.
+
+    What a picture tells of a leaf is its light over the noise of which leaf a path meets, and that grows with the
+    contrast to the sky behind: under a sky as bright as the leaves a picture needs four times the samples.
+    """
     return Scene(
         camera=views(size)[0],
         shapes=[bush],
         lights=[
-            Light("sky", "constant", {"radiance": rgb(0.75, 0.9, 1.2, illuminant=True)}),
-            Light("sun", "directional", {"irradiance": constant(2.0)}, look_at([2, 2, 3], [0, 0, 0], [0, 1, 0])),
+            Light("sky", "constant", {"radiance": rgb(0.3, 0.36, 0.48, illuminant=True)}),
+            Light("sun", "directional", {"irradiance": constant(SUN)}, look_at(TO_SUN, [0, 0, 0], [0, 1, 0])),
         ],
         integrator=Integrator(max_depth=3, rr_depth=3),
         file="demos/bush.py",
@@ -52,80 +55,172 @@ def views(size: int) -> list:
     return [Camera(look_at(eye, [0, 0, 0], [0, 1, 0]), FOV, film=Film(size, size)) for eye in EYES]
 
 
-def seen_pixels(bush: Splats, camera: Camera) -> np.ndarray:
-    """(n,) pixels that each splat fills in a view: its chance to be what the pixel's ray meets, summed."""
+def first_chances(bush: Splats, camera: Camera, side: int = 16):
+    """Tile by tile of a view: (rows, columns, splats, order, alpha, before).
+
+    splats: (m,) those that the tile's pixels meet. order: (pixels, m) from near to far. alpha, before: (pixels, m) in that
+    order, the chance to be met, and that nothing nearer was.
+    """
     n, m = camera.film.width, camera.to_world[:3, :3]
-    x = (2 * (np.arange(n) + 0.5) / n - 1) * np.tan(np.deg2rad(camera.fov) / 2)
-    d = np.stack([-np.broadcast_to(x, (n, n)), -np.broadcast_to(x[:, None], (n, n)), np.ones((n, n))], -1)
-    d = (d.reshape(-1, 3) @ m.T) / np.linalg.norm(d.reshape(-1, 3), axis=1, keepdims=True)
     unit = matrices(bush.rotation).transpose(0, 2, 1) / bush.scale[:, :, None]
     a = np.einsum("nij,nj->ni", unit, camera.to_world[:3, 3] - bush.position)
+    half = np.tan(np.deg2rad(camera.fov) / 2)
+    for top in range(0, n, side):
+        for left in range(0, n, side):
+            rows, columns = (x.ravel() for x in np.mgrid[top : min(n, top + side), left : min(n, left + side)])
+            x, y = ((2 * (k + 0.5) / n - 1) * half for k in (columns, rows))
+            d = np.stack([-x, -y, np.ones(len(x))], 1) @ m.T
+            d /= np.linalg.norm(d, axis=1, keepdims=True)
+            b = np.einsum("nij,rj->rni", unit, d)
+            speed2 = (b * b).sum(-1)
+            t = -np.einsum("rni,ni->rn", b, a) / speed2
+            d2 = np.maximum((a * a).sum(-1) - t * t * speed2, 0)
+            splats = np.flatnonzero((d2 < 14).any(0))
+            order = np.argsort(t[:, splats], axis=1)
+            alpha = (bush.opacity * np.exp(-0.5 * d2) * (d2 < 14))[:, splats]
+            alpha = np.take_along_axis(alpha, order, 1)
+            before = np.cumprod(np.c_[np.ones(len(x)), 1 - alpha], 1)
+            yield rows, columns, splats, order, alpha, before
+
+
+def seen_pixels(bush: Splats, camera: Camera) -> np.ndarray:
+    """(n,) pixels that each splat fills in a view: its chance to be what the pixel's ray meets, summed."""
     total = np.zeros(len(bush))
-    for rows in np.array_split(d, max(1, len(d) // 512)):
-        b = np.einsum("nij,rj->rni", unit, rows)
-        bb = (b * b).sum(-1)
-        t = -np.einsum("rni,ni->rn", b, a) / bb
-        d2 = (a * a).sum(-1) - t * t * bb
-        alpha = bush.opacity * np.exp(-0.5 * np.maximum(d2, 0)) * (d2 < 14)
-        order = np.argsort(t, axis=1)
-        ordered = np.take_along_axis(alpha, order, 1)
-        passed = np.cumprod(np.c_[np.ones(len(rows)), 1 - ordered[:, :-1]], 1)
-        np.add.at(total, order.reshape(-1), (ordered * passed).reshape(-1))
+    for _, _, splats, order, alpha, before in first_chances(bush, camera):
+        np.add.at(total, splats[order].ravel(), (alpha * before[:, :-1]).ravel())
     return total
 
 
-class Recalled(L2):
-    """L2 whose derivative looks at an average of the last steps' pictures, for little noise at few samples.
+def light_on(scene: Scene, cameras: list, seen: np.ndarray, spp: int, seed: int) -> np.ndarray:
+    """(n, 3) radiance of each splat over its albedo, from the derivatives of sums of pixels."""
+    total = 0.0
+    for i, scene.camera in enumerate(cameras):
+        film = scene.camera.film
+        total = (
+            total
+            + backward(scene, np.ones((film.height, film.width, 3)), spp, seed + i, ["bush.albedo"])["bush.albedo"]
+        )
+    mean = total.sum(0) / seen.sum()
+    return np.maximum(
+        (total + 0.3 * mean) / (seen[:, None] + 0.3), 0.1 * mean
+    )  # what is hardly seen has about the mean
 
-    The pictures of earlier steps have other seeds than the paths that are replayed, so nothing is correlated; they lag
-    by 1 / (1 - keep) steps, in which a slow fit moves little: ``keep`` grows as the steps shrink.
+
+def shadows(bush: Splats) -> np.ndarray:
+    """(n, n) derivatives of the sun's light on each splat's centre, as radiance over albedo, by every splat's opacity."""
+    unit = matrices(bush.rotation).transpose(0, 2, 1) / bush.scale[:, :, None]
+    a = np.einsum("jkl,ijl->ijk", unit, bush.position[:, None] - bush.position)
+    b = unit @ TO_SUN
+    speed2 = (b * b).sum(1)
+    t = -np.einsum("ijk,jk->ij", a, b) / speed2
+    d2 = np.maximum((a * a).sum(2) - t * t * speed2, 0)
+    alpha = bush.opacity * np.exp(-0.5 * d2) * (d2 < 14)
+    x = np.clip(-t * np.sqrt(speed2 / (7 * np.maximum(1 - d2 / 14.1, 0.01))), -1, 1)
+    beyond = 0.5 - x * (15 - x * x * (10 - 3 * x * x)) / 16  # the share of a splat that lies towards the sun
+    through = np.exp((beyond * np.log1p(-np.minimum(alpha, 0.999))).sum(1))
+    return -SUN / (4 * np.pi) * through[:, None] * beyond * alpha / (bush.opacity * np.maximum(1 - alpha, 1e-2))
+
+
+def curvature(bush: Splats, cameras: list, weights: list, light: np.ndarray, sky: np.ndarray) -> np.ndarray:
+    """(4 n, 4 n) Gauss and Newton's matrix J' W J of all albedos, band by band, then all opacities.
+
+    From what the camera rays meet first and what shades it from the sun, with numbers so near to the true ones as
+    shaping steps needs. A pixel's derivatives are sparse in three ways, by albedo, by opacity, and by the light on
+    each splat; the last reaches opacities through ``shadows``.
     """
+    n, shade = len(bush), shadows(bush)
+    inner = np.zeros((3, 3 * n, 3 * n))  # J' W J in those three, by band
+    for camera, weight in zip(cameras, weights):
+        for rows, columns, splats, order, alpha, before in first_chances(bush, camera):
+            if not len(splats):
+                continue
+            back = np.empty_like(order)
+            np.put_along_axis(back, order, np.arange(len(splats))[None], 1)
+            first = alpha * before[:, :-1]
+            seen = np.take_along_axis(first, back, 1)
+            at = np.r_[splats, n + splats, 2 * n + splats]
+            for band in range(3):
+                color = (bush.albedo * light)[splats, band][order]
+                own = first * color
+                after = own.sum(1, keepdims=True) - np.cumsum(own, 1) + sky[band] * before[:, -1:]
+                by_alpha = before[:, :-1] * color - after / np.maximum(1 - alpha, 1e-2)
+                by_opacity = np.take_along_axis(alpha * by_alpha, back, 1) / bush.opacity[splats]
+                j = np.hstack([seen * light[splats, band], by_opacity, seen * bush.albedo[splats, band]])
+                j *= np.sqrt(weight[rows, columns, band])[:, None]
+                inner[band][np.ix_(at, at)] += j.T @ j
+    out = np.zeros((4 * n, 4 * n))
+    albedo, opacity, lit = (slice(k * n, (k + 1) * n) for k in range(3))
+    for band, m in enumerate(inner):
+        here, last = slice(band * n, (band + 1) * n), slice(3 * n, 4 * n)
+        out[here, here] += m[albedo, albedo]
+        out[here, last] += m[albedo, opacity] + m[albedo, lit] @ shade
+        out[last, here] = out[here, last].T
+        cross = m[opacity, lit] @ shade
+        out[last, last] += m[opacity, opacity] + cross + cross.T + shade.T @ m[lit, lit] @ shade
+    return out
 
-    def __init__(self, target):
-        super().__init__(target)
-        self.keep, self.past, self.steps = 0.0, np.zeros_like(self.target), 0
 
-    def value(self, a, b):
-        self.weight = min(1 - 1 / (self.steps + 1), self.keep)
-        self.before = self.past
-        self.past = self.weight * self.past + (1 - self.weight) * 0.5 * (a + b)
-        self.steps += 1
-        return super().value(a, b)
-
-    def derivative(self, image):
-        return super().derivative(self.weight * self.before + (1 - self.weight) * image)
+def noise_of(pictures: np.ndarray) -> np.ndarray:
+    """Variance of each pixel among some pictures of a view (k, H, W, 3), smoothed."""
+    padded = np.pad(pictures.var(0, ddof=1), ((2, 2), (2, 2), (0, 0)), mode="edge")
+    variance = np.lib.stride_tricks.sliding_window_view(padded, (5, 5), axis=(0, 1)).mean((-2, -1))
+    return variance + 0.05 * variance.mean()
 
 
 def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.ndarray]:
-    """Adam over all views together; the mean of the last third of its steps."""
-    adam, params = Adam(0.7, 0.95), parameters(scene)
+    """Damped steps of Gauss and Newton, all views together; the mean of the last third of them.
+
+    The noise of all those steps' pictures averages out, so nearly all that they can tell is used (Polyak and Juditsky,
+    "Acceleration of stochastic approximation by averaging", 1992). In every step and view ``spp`` samples for
+    derivatives, and 4 spp for the picture whose distance to the target they are weighted by; a quarter of them while
+    the steps are large.
+    """
+    params, bush = parameters(scene), scene.shapes[0]
     values = {p: params[p] for p in PATHS}
-    losses = [Recalled(picture) for picture in pictures]
-    mean, kept = {p: np.zeros_like(x) for p, x in values.items()}, 0
+    n, near, last = len(bush), max(3, steps // 4), 2 * steps // 3
+    mean = {p: np.zeros_like(x) for p, x in values.items()}
+    means, weights = [None] * len(cameras), [None] * len(cameras)
+    most = spp
     for step in range(steps):
-        total, loss = dict.fromkeys(PATHS, 0.0), 0.0
-        rate = 0.06 * 0.5 * (1 + np.cos(np.pi * step / steps)) + 0.003
-        for i, (camera, l2) in enumerate(zip(cameras, losses)):
-            scene.camera = camera
-            l2.keep = float(np.clip(1 - rate / 0.04, 0, 0.9))
-            seed = 2 * (step * len(cameras) + i)
-            value, grads = gradient(scene, l2, spp, (seed, seed + 1), PATHS)
-            loss += value
+        spp = most if step > near else max(8, most // 4)
+        rate = 1.0 if step <= near else 0.5
+        found, loss, seed = dict.fromkeys(PATHS, 0.0), 0.0, 1 + 16 * step
+        images = []
+        for i, scene.camera in enumerate(cameras):
+            parts = np.array([render(scene, spp, seed + 20_000 * (i + 1) + k) for k in range(4)], np.float64)
+            images.append(parts.mean(0))
+            if step <= near:
+                weights[i] = 1 / (noise_of(parts) * spp)
+            # An average of the last pictures multiplies the derivatives' own noise by less. It lags a little.
+            recent = max(0.3, rate)
+            means[i] = images[i] if recent == 1.0 else (1 - recent) * means[i] + recent * images[i]
+            off = means[i] - pictures[i]
+            loss += float((weights[i] * off**2).mean())
+            grads = backward(scene, weights[i] * off, spp, seed + 7 + 20_000 * i, PATHS)
             for p in PATHS:
-                total[p] = total[p] + grads[p]
-        low, high = dict.fromkeys(PATHS, 0.005), dict.fromkeys(PATHS, 0.995)
-        values = adam.step(values, total, dict.fromkeys(PATHS, rate), low, high)
+                found[p] = found[p] + grads[p]
+        if step <= near:
+            seen = sum(seen_pixels(bush, camera) for camera in cameras)
+            light = light_on(scene, cameras, seen, 2 * spp, seed + 100_000)
+            h = curvature(bush, cameras, weights, light, np.mean([x[0, 0] for x in pictures], 0))
+            # As if every number were known to 0.3 before: what no picture tells stays where it is.
+            h[np.diag_indices(4 * n)] += 1 / (0.3**2 * 4 * most * (steps - near))
+        g = np.concatenate([found["bush.albedo"].T.ravel(), found["bush.opacity"]])
+        # Marquardt's damping while the light and the curvature are those of other values, and no step out of their reach.
+        # What it leaves is small: splats that hide each other are told apart by a thousandth of what tells their sum.
+        damped = h + np.diag(np.diag(h)) * max(2.0 * 0.6**step, 0.001)
+        delta = -np.linalg.solve(damped, g)
+        delta = np.clip(rate * min(1.0, 0.15 / np.quantile(np.abs(delta), 0.9)) * delta, -0.3, 0.3)
+        move = {"bush.albedo": delta[: 3 * n].reshape(3, n).T, "bush.opacity": delta[3 * n :]}
         for p in PATHS:
-            params[p] = values[p]
-        if step >= steps * 2 // 3:
-            kept += 1
-            for p in PATHS:
-                mean[p] += (values[p] - mean[p]) / kept
-        if report(step, loss, values, losses[0].past) is True:
+            values[p] = params[p] = np.clip(values[p] + move[p], 0.005, 0.995)
+            if step >= last:
+                mean[p] += (values[p] - mean[p]) / (step - last + 1)
+        if report(step, loss, mean if step >= last else values, images[0]) is True:
             break
     for p in PATHS:
-        params[p] = mean[p]
-    return mean
+        params[p] = mean[p] if step >= last else values[p]
+    return {p: params[p] for p in PATHS}
 
 
 def green_bush(truth: Splats) -> Splats:
@@ -139,11 +234,11 @@ def green_bush(truth: Splats) -> Splats:
 
 def play(show, quick: bool = False) -> Outcome:
     """The fit, step by step, seen from the first camera."""
-    n, size, steps, spp = (40, 24, 30, 8) if quick else (300, 96, 100, 4)
+    n, size, steps, spp = (40, 24, 16, 40) if quick else (300, 96, 30, 16)
     truth = autumn_bush(n, np.random.default_rng(7))
     scene, cameras, pictures = scene_of(truth, size), views(size), []
     for i, scene.camera in enumerate(cameras):
-        pictures.append(render(scene, 128 if quick else 256, 1000 + i))
+        pictures.append(render(scene, 2048, 100_000 + i).astype(np.float64))
     seen = np.max([seen_pixels(truth, camera) for camera in cameras], 0) > 0.5
     scene, view = scene_of(green_bush(truth), size), FitView(pictures[0])
 
@@ -154,7 +249,12 @@ def play(show, quick: bool = False) -> Outcome:
         return {"colour, median": float(np.median(colour)), "opacity, median": float(np.median(opacity))}
 
     found = fit(
-        scene, cameras, pictures, steps, spp, lambda step, loss, values, image: show(*view.draw(image, loss, errors(values)))
+        scene,
+        cameras,
+        pictures,
+        steps,
+        spp,
+        lambda step, loss, values, image: show(*view.draw(image, loss, errors(values))),
     )
     scene.camera = cameras[0]
     show(*view.draw(render(scene, 64), view.losses[-1], errors(found)))

@@ -12,7 +12,20 @@ from .. import reference, tiers
 from ..api import backward, render
 from ..check.differences import weight_image
 from ..scene import (
-    Camera, Curves, Film, Integrator, Light, Material, Medium, Scene, Sphere, Splats, constant, points, rectangle, rgb,
+    Camera,
+    Curves,
+    Film,
+    Integrator,
+    Light,
+    Material,
+    Medium,
+    Scene,
+    Sphere,
+    Splats,
+    constant,
+    points,
+    rectangle,
+    rgb,
 )  # fmt: skip
 from ..scene.preview_ball import preview_ball
 from ..scene.transform import look_at, rotate, scale, translate
