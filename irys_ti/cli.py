@@ -58,6 +58,7 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
     sub.add_argument("--spp", default="8", metavar="N or N,M", help="samples per pixel of each half, or a ramp (default 8)")
     sub.add_argument("--loss", default="l2", help="l2, relative_l2, log_l2 or l1")
     sub.add_argument("--lr", type=float, help="step length in units of a parameter's range")
+    sub.add_argument("--method", default="adam", choices=("adam", "newton"), help="newton: for a few numbers that look alike")
     sub.add_argument("-o", "--out", type=Path, default=Path("fit"), help="folder for what is made (default: fit)")
     sub.add_argument("--every", type=int, default=10, help="steps between pictures (default 10)")
     sub.add_argument("--fresh", action="store_true", help="do not go on with a fit that is in the folder")
@@ -141,7 +142,7 @@ def fit(args) -> int:
     with progress("fitting") as tell:
         result = run(
             scene, args.target, params, args.steps, spp=spp[0] if len(spp) == 1 else tuple(spp), loss=args.loss,
-            lr=args.lr, bounds=bounds, seed=args.seed, out=args.out, resume=not args.fresh, every=args.every,
+            lr=args.lr, method=args.method, bounds=bounds, seed=args.seed, out=args.out, resume=not args.fresh, every=args.every,
             callback=lambda s: tell((s.step + 1) / s.steps, f"loss {s.loss:.3g}"),
         )  # fmt: skip
     for path, value in result.values.items():

@@ -19,12 +19,14 @@ from .errors import SceneError
 from .interrupt import uninterrupted
 from .optim.folder import Folder
 from .optim.losses import LOSSES, Loss, as_loss
+from .optim.newton import MOST_NUMBERS
 from .optim.progress import Progress
 from .optim.schedule import rate, samples
 from .optim.settings import settings
 from .scene import Scene
 from .spectral.cie import response
 
+METHODS = ("adam", "newton")
 FAULTY_STEPS = 5  # faulty gradients in a row that end a fit
 
 
@@ -80,6 +82,7 @@ def fit(
     lr: float | Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     seeds: str = "fresh",
+    method: str = "adam",
     seed: int = 1,
     out: str | Path | None = None,
     resume: bool = True,
@@ -95,6 +98,8 @@ def fit(
     lr: step length in units of a parameter's range (of its own size where it has none), one number or {path: lr};
     it falls over the last part of the fit. bounds: {path: (low, high)}, by default the parameter's range.
     seeds: "fresh" random numbers every step, or "fixed"; both follow from ``seed``.
+    method: "adam", or "newton" for a few numbers (32 at most) whose effects on the picture are alike, such as joint
+    angles: steps of Gauss and Newton, shaped by differences of pictures, two a number (irys_ti/optim/newton.py).
     out: a folder for loss.csv, target.png, iter_NNN.png, loss.png, comparison.png and state.npz; with ``resume``,
     a fit that is found there goes on from its last step and ends with the same bits as an uninterrupted one.
     every: steps between pictures and saved states. callback(FitStep) after every step; True ends the fit there.
@@ -102,7 +107,7 @@ def fit(
     Raises SceneError, before anything is traced, for a target of another size, an unknown path or a folder that
     holds another fit; FitInterrupted on Ctrl-C, with everything kept.
     """
-    job = _Fit(scene, target, params, int(steps), spp, loss, seeds, int(seed), max(1, int(every)))
+    job = _Fit(scene, target, params, int(steps), spp, loss, seeds, int(seed), max(1, int(every)), method)
     job.settings = settings({p: job.parameters.slot(p).param for p in job.params}, lr, bounds)
     if out is not None:
         job.open(out, resume)
@@ -157,21 +162,28 @@ class _Watched(Loss):
 class _Fit:
     """One fit: its checked arguments, its progress, its folder."""
 
-    def __init__(self, scene, target, params, steps, spp, loss, seeds, seed, every):
+    def __init__(self, scene, target, params, steps, spp, loss, seeds, seed, every, method):
         if steps < 1:
             raise ValueError(f"steps {steps} must be at least 1")
         if np.shape(spp) not in ((), (2,)) or np.min(spp) < 1:
             raise ValueError(f"spp {spp} must be a number from 1 up, or two of them: (first, last)")
         if seeds not in ("fresh", "fixed"):
             raise ValueError(f"seeds {seeds!r} is not one of 'fresh', 'fixed'")
+        if method not in METHODS:
+            raise ValueError(f"method {method!r} is not one of {', '.join(map(repr, METHODS))}")
         self.scene, self.steps, self.spp, self.seed, self.every = scene, steps, spp, seed, every
+        self.method = method
         self.fresh = seeds == "fresh"
         self.target = None if target is None else read_target(scene, target)
         self.loss_name = loss if isinstance(loss, str) else type(loss).__name__
         self.loss = _Watched(self.find_loss(loss))
         self.parameters = api.parameters(scene)
         self.params = self.find_params(params)
-        self.progress = Progress({p: self.parameters[p] for p in self.params}, steps)
+        start = {p: self.parameters[p] for p in self.params}
+        numbers = sum(np.size(x) for x in start.values())
+        if method == "newton" and numbers > MOST_NUMBERS:
+            raise ValueError(f"method 'newton' is for {MOST_NUMBERS} numbers at most, and these are {numbers}: use 'adam'")
+        self.progress = Progress(start, steps)
         self.folder: Folder | None = None
 
     def find_loss(self, loss) -> Loss:
@@ -214,20 +226,20 @@ class _Fit:
     def step(self) -> ArithmeticError | None:
         """One gradient and one update; a faulty gradient changes nothing and is returned."""
         began, progress, step = time.perf_counter(), self.progress, self.progress.done
-        numbers = np.random.SeedSequence([self.seed % 2**63, step if self.fresh else 0]).generate_state(2)
+        numbers = np.random.SeedSequence([self.seed % 2**63, step if self.fresh else 0]).generate_state(3)
         spp = samples(self.spp, step, self.steps)
         loss, grads, fault = float("nan"), None, None
         try:
             # Few samples a step: outlines and shadows, which pull on poses most, take as many as paths do.
-            seeds = tuple(int(n) for n in numbers)
+            seeds = tuple(int(n) for n in numbers[:2])
+            self.measure(step, spp, int(numbers[2]))
             loss, grads = api.gradient(self.scene, self.loss, spp, seeds, self.params, boundary_spp=spp)
         except ArithmeticError as error:
             fault = error
         with uninterrupted():
             new = progress.values
             if grads is not None:
-                lengths = self.settings.lengths(new, rate(step, self.steps))
-                new = progress.adam.step(new, grads, lengths, self.settings.low, self.settings.high)
+                new = self.moved(new, grads, step)
                 progress.stderr = dict(grads.stderr)
             progress.skipped += fault is not None
             if progress.start_image is None:
@@ -235,6 +247,28 @@ class _Fit:
             progress.take(new, loss, time.perf_counter() - began)
             self.assign(new)
         return fault
+
+    def measure(self, step: int, spp: int, seed: int) -> None:
+        """A new metric for steps of Gauss and Newton, where one is due."""
+        progress, rules = self.progress, self.settings
+        if self.method != "newton" or not progress.newton.due(step):
+            return
+
+        def image_at(values):
+            self.assign(values)
+            return picture(self.scene, spp, seed)
+
+        lengths = rules.lengths(progress.values, 1.0)
+        progress.newton.measure(image_at, progress.values, lengths, rules.low, rules.high, self.loss.derivative)
+        self.assign(progress.values)
+
+    def moved(self, values: dict, grads, step: int) -> dict[str, np.ndarray]:
+        """The values after a step with these gradients."""
+        rules, progress = self.settings, self.progress
+        if self.method == "newton":
+            lengths = rules.lengths(values, 1.0)
+            return progress.newton.step(values, grads, lengths, rules.low, rules.high, step, self.steps)
+        return progress.adam.step(values, grads, rules.lengths(values, rate(step, self.steps)), rules.low, rules.high)
 
     def assign(self, values) -> None:
         """Give the scene these values."""
@@ -322,7 +356,9 @@ class _Fit:
                 digest.update(path.encode() + self.parameters[path].tobytes())
         shapes = {p: list(x.shape) for p, x in self.progress.start.items()}
         spp = np.ravel(self.spp).tolist()
-        numbers = {"spp": spp, "loss": self.loss_name, "seed": self.seed, "fresh seeds": self.fresh}
+        numbers = {
+            "spp": spp, "loss": self.loss_name, "seed": self.seed, "fresh seeds": self.fresh, "method": self.method,
+        }  # fmt: skip
         rules = {name: getattr(self.settings, name) for name in ("rates", "low", "high")}
         return json.dumps({"parameters": shapes, **numbers, **rules, "scene and target": digest.hexdigest()[:16]})
 

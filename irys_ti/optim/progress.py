@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .adam import Adam
+from .newton import Newton
 from .schedule import TailAverage
 
 HISTORY_NUMBERS = 64  # parameters with more numbers than this keep the history of their mean alone
@@ -19,7 +20,7 @@ class Progress:
     def __init__(self, start: dict[str, np.ndarray], steps: int):
         self.done = self.skipped = 0
         self.start, self.values = dict(start), dict(start)
-        self.adam, self.tail = Adam(), TailAverage(steps)
+        self.adam, self.newton, self.tail = Adam(), Newton(), TailAverage(steps)
         self.losses: list[float] = []
         self.seconds: list[float] = []
         self.history: dict[str, list[np.ndarray]] = {path: [] for path in start}
@@ -48,7 +49,7 @@ class Progress:
         """All of it, for ``np.savez``."""
         state = {"done": np.int64(self.done), "skipped": np.int64(self.skipped)}
         state |= {"losses": np.array(self.losses), "seconds": np.array(self.seconds)}
-        state |= self.adam.state() | self.tail.state()
+        state |= self.adam.state() | self.newton.state() | self.tail.state()
         for kind, named in (("start", self.start), ("value", self.values), ("stderr", self.stderr), ("past", self.past())):
             state |= {f"{kind}.{path}": x for path, x in named.items()}
         if self.start_image is not None:
@@ -60,6 +61,7 @@ class Progress:
         self.done, self.skipped = int(state["done"]), int(state["skipped"])
         self.losses, self.seconds = state["losses"].tolist(), state["seconds"].tolist()
         self.adam.restore(state)
+        self.newton.restore(state)
         self.tail.restore(state)
         if self.done <= self.tail.first:  # more steps than before: the iterates to average are yet to come
             self.tail.clear()
