@@ -96,7 +96,7 @@ def _beyond_critical(s: Surface) -> Expr:
 
     They lean away from wi by the critical angle less wi's own: a plane cuts them off the cap of which visible normals are
     uniform points, and what a plane cuts off a sphere is linear in its distance. The lean is taken in the plane of
-    incidence alone, and the cap for a sphere there. Within 0.07 of the integral at roughness 0.2 to 0.7.
+    incidence alone, and the cap for a sphere there.
     """
     f, mu = s.facets, s.wi.z
     sine = safe_sqrt(1.0 - mu * mu)
