@@ -115,6 +115,7 @@ def test_finite_differences_of_transmission(f64):
     assert (z > 4).all(), z
 
 
+@pytest.mark.slow
 def test_replay(f32):
     """All paths are met again, the same bits in any launch; 1,000 scatterings take no more memory than 10."""
     sizes = []
@@ -147,6 +148,7 @@ def test_forward_mode_and_tiers(values, f32):
     assert found.different <= found.lanes / 1000 and found.replayed == (found.lanes, found.lanes)
 
 
+@pytest.mark.slow
 def test_light_where_there_is_no_colour_yet(f32):
     """A colour of 0 never scatters, and shows what a little of it would do: forward differences of colours 0 and 0.01."""
     u = np.tile(FLAT / 3, (12, 12, 1))
