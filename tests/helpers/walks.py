@@ -36,9 +36,9 @@ def scene(cam, shapes, materials, sky, bulb, depth, rr) -> Scene:
     )  # fmt: skip
 
 
-def ball(values, eye=(0, 0, 4), sky=1.0, fov=1.0, radius=1.0, pixels=8, depth=10000, rr=10000) -> Scene:
+def ball(values, eye=(0, 0, 4), target=(0, 0, 0), sky=1.0, fov=1.0, radius=1.0, pixels=8, depth=10000, rr=10000) -> Scene:
     """A ball with nothing around it but a speck behind the camera, under a sky."""
-    cam = camera(list(eye), [0, 0, 0], fov, pixels, near_clip=1e-4)
+    cam = camera(list(eye), list(target), fov, pixels, near_clip=1e-4)
     speck = rectangle(translate(0, 0, 50) @ scale(1e-4), id="speck", material="white")
     shapes = [Sphere(id="ball", material="m", radius=radius), speck]
     return scene(cam, shapes, [Material("m", "openpbr", dict(values))], sky, 0.0, depth, rr)

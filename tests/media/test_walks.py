@@ -48,6 +48,22 @@ def test_white_skin_loses_nothing(f32):
                 assert_z(x, 1.0)
 
 
+@pytest.mark.slow
+def test_white_after_10000_scatterings(f32):
+    """From the centre of a ball of 140 mean free paths, index-matched: about 10,000 scatterings, and no light is lost.
+
+    Next to nothing but the wavelengths is drawn that a path's light depends on, so it is held against the same paths in the
+    same ball without scattering.
+    """
+    white = SKIN | {"subsurface_weight": 1.0, "subsurface_color": 1.0, "subsurface_radius_scale": 1.0, "specular_ior": 1.0}
+    white |= {"specular_roughness": 0.0, "subsurface_scatter_anisotropy": 0.0}
+    seen = [
+        it.render(ball(white | {"subsurface_radius": r}, (0, 0, 0), (0, 0, 1), depth=1000), 8, 3).mean((0, 1)) for r in (1 / 140, 1e5)
+    ]
+    print(seen)
+    np.testing.assert_allclose(seen[0], seen[1], rtol=3e-3)
+
+
 def test_colour_comes_back(f32):
     """From straight above a dense ball shows the colour that was asked for, beside the interface's mirror image."""
     dense = SKIN | {"subsurface_weight": 0.999, "subsurface_color": 0.6, "subsurface_radius": 2e-3, "subsurface_radius_scale": 1.0}
