@@ -30,6 +30,7 @@ _PUBLIC = {
     "fit": "fitting",
     "FitInterrupted": "fitting",
     "L2": "optim.losses",
+    "Coarser": "optim.losses",
     "RelativeL2": "optim.losses",
     "LogL2": "optim.losses",
     "L1": "optim.losses",
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
     from .io.volumes import read_volume, write_volume
     from .kernels.bsdf import register as register_bsdf
     from .kernels.geometry import register as register_geometry
-    from .optim.losses import L1, L2, LogL2, RelativeL2
+    from .optim.losses import L1, L2, Coarser, LogL2, RelativeL2
     from .runtime import init
     from .scene import (
         Camera,

@@ -9,6 +9,7 @@ import numpy as np
 from irys_ti import runtime
 from irys_ti.kernels import layout
 from irys_ti.kernels.accumulate import FAULTS, WORDS
+from irys_ti.kernels.boundary.farther import deposit_farther
 from irys_ti.kernels.boundary.outline import deposit_outlines, sample_outlines
 from irys_ti.kernels.boundary.shadow import BOUNCED, DIRECT, TRACE, deposit_shadows
 from irys_ti.kernels.config import PRIMAL
@@ -19,7 +20,7 @@ from .launch import MAX_LANES, Launcher, Tile, as_i32
 from .replay import HOT_WORDS, REPLICAS, check_faults
 from .sums import exact_totals
 
-TERMS = ("outlines", "shadows", "bounces")
+TERMS = ("outlines", "shadows", "bounces", "farther")
 
 
 def terms_of(boundary) -> tuple[str, ...]:
@@ -62,6 +63,9 @@ class Boundary(Launcher):
                 self._shadows(index, d_film, acc, replicas, False)
             if "bounces" in self.terms:
                 self._shadows(index, d_film, acc, replicas, True)
+            if "farther" in self.terms:
+                self._farther(index, d_film, acc, replicas, False)
+                self._farther(index, d_film, acc, replicas, True)
             words = acc.to_numpy()
             check_faults(words)
             out.append(exact_totals(words[FAULTS:], replicas, self.n, 1)[0] / self.device.units_of(self.n))
@@ -73,19 +77,19 @@ class Boundary(Launcher):
 
     def _seed(self, index: int, term: int) -> int:
         """A seed of its own for every set and term."""
-        return as_i32((self.seed & 0xFFFFFFFF) * 0x9E3779B1 + (4 * index + term) * 0x85EBCA77 + 0x27D4EB2F)
+        return as_i32((self.seed & 0xFFFFFFFF) * 0x9E3779B1 + (8 * index + term) * 0x85EBCA77 + 0x27D4EB2F)
 
-    def _chunks(self):
-        """(first, count) of launches."""
-        most = MAX_LANES["gpu" if runtime.is_gpu() else "cpu"] // 2
-        for first in range(0, self.per_set, most):
-            yield first, min(most, self.per_set - first)
+    def _chunks(self, total: int = 0):
+        """(first, count) of launches of all samples of a set, or of ``total``."""
+        most, total = MAX_LANES["gpu" if runtime.is_gpu() else "cpu"] // 2, total or self.per_set
+        for first in range(0, total, most):
+            yield first, min(most, total - first)
 
     def _outlines(self, index: int, d_film, acc, replicas: int) -> None:
         device = self.device
         camera = device.scene().camera
         moving = device.movers.moving()
-        moving = moving if not moving[-1] else np.ones_like(moving)
+        moving = moving if not moving[device.movers.camera] else np.ones_like(moving)
         crossings = self.crossings
         weights = np.r_[self.edges.seen_from(camera, moving), crossings.seen_from(camera, moving)]
         if not weights.sum() > 0:
@@ -117,16 +121,11 @@ class Boundary(Launcher):
         """Shadow edges in the light of lights, or in that of surfaces, of which the path kernel tells."""
         device = self.device
         depth = 3 if bounced else 2
-        if bounced and not device.movers.wanted:
+        if bounced and not device.movers.surfaces_move:
             return
         if device.mirror_ints[layout.H_MAX_DEPTH] < depth or not device.lights.lights or not len(self.edges.records):
             return
-        # Everything's edges throw shadows that move with the surface they fall on; those that move themselves count most.
-        weights = self.edges.lengths()
-        moving = self.device.movers.moving()[self.edges.mover]
-        own = weights * moving
-        if own.sum() > 0:
-            weights = 0.5 * weights / weights.sum() + 0.5 * own / own.sum()
+        weights = self._throwing()
         table, seed = runtime.array(table_of(weights)), self._seed(index, 2 if bounced else 1)
         accel, config = device.geometry.accel.device(), device.config(PRIMAL)
         if device.lights.riding and not bounced:
@@ -138,6 +137,36 @@ class Boundary(Launcher):
                 deposit_shadows(
                     device.reals, device.ints, *accel, self.records, table, d_film, acc, rays, samples, len(weights), first, n,
                     seed, 1.0 / self.per_set, self.n, replicas, config, phase,
+                )  # fmt: skip
+                if phase == TRACE:
+                    self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples, rays=rays, seed=seed)
+            self.give_back(rays, samples)
+
+    def _throwing(self) -> np.ndarray:
+        """Weights of edges as ones that throw shadows.
+
+        Everything's shadows move with the surface they fall on; edges that move themselves count most.
+        """
+        weights = self.edges.lengths()
+        own = weights * self.device.movers.moving()[self.edges.mover]
+        return 0.5 * weights / weights.sum() + 0.5 * own / own.sum() if own.sum() > 0 else weights
+
+    def _farther(self, index: int, d_film, acc, replicas: int, bounced: bool) -> None:
+        """Shadow edges that the camera sees by way of another surface, in the light of lights, or of surfaces."""
+        device = self.device
+        if device.mirror_ints[layout.H_MAX_DEPTH] < (4 if bounced else 3) or not device.lights.lights:
+            return
+        if not device.movers.wanted or not len(self.edges.records):
+            return
+        weights, total = self._throwing(), max(1, self.per_set // (4 if bounced else 2))
+        table, seed = runtime.array(table_of(weights)), self._seed(index, 4 if bounced else 3)
+        accel, config = device.geometry.accel.device(), device.config(PRIMAL)
+        for first, n in self._chunks(total):
+            rays, samples = self.borrow(n * layout.RAY_STRIDE if bounced else 1), self.borrow(4 * n if bounced else 1)
+            for phase in (TRACE, BOUNCED) if bounced else (DIRECT,):
+                deposit_farther(
+                    device.reals, device.ints, *accel, self.records, table, d_film, acc, rays, samples, len(weights), first, n,
+                    seed, 1.0 / total, self.n, replicas, config, phase,
                 )  # fmt: skip
                 if phase == TRACE:
                     self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples, rays=rays, seed=seed)

@@ -201,7 +201,7 @@ class DeviceScene:
         if moved or not np.array_equal(self._sphere(), self.geometry.sphere()):
             at = self.mirror_ints[layout.H_SPHERE]
             self.mirror_reals[at : at + 4] = self.geometry.sphere()
-        if changed or moved:
+        if changed or moved or self.lights.moved():
             self.lights.write(self)
             self._follow_versions(self.wanted)
             self._follow_splats(changed)

@@ -37,7 +37,7 @@ def size(light: Light) -> tuple[int, int, int]:
 
 def orientation(light: Light, values: dict) -> np.ndarray:
     """to_local, (3, 4) row-major: a map's rotation about its up axis included."""
-    m = np.asarray(light.to_world, np.float64)
+    m = light.placed()
     if light.kind == "envmap" and values["rotation"]:
         m = m @ rotate([0, 1, 0], -float(values["rotation"]))
     return np.linalg.inv(m)[:3].reshape(-1)

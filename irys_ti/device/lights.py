@@ -46,6 +46,13 @@ class LightTable:
             return True
         return any(not np.array_equal(x.to_world, m) for x, m in zip(self.lights, self._placed))
 
+    def moved(self) -> bool:
+        """Whether a light stands elsewhere than when ``write`` last ran."""
+        return self._stand() != self._stood
+
+    def _stand(self) -> bytes:
+        return b"".join(x.placed().tobytes() for x in self.lights)
+
     def lay_out(self, h, reals, ints, first: dict) -> None:
         """Reserve records, the selection table and what environments keep."""
         kinds = list(LIGHTS)
@@ -89,6 +96,7 @@ class LightTable:
         """Selection probabilities and environment tables from the lights' present values."""
         powers = np.zeros(len(self.lights))
         peak = 0.0
+        self._stood = self._stand()
         self._measure()
         radius = self.geometry.radius
         for i, light in enumerate(self.lights):

@@ -1,4 +1,4 @@
-"""Parameters that say where things are: poses, vertices, spheres, the camera. Their slots and their table.
+"""Parameters that say where things are: poses, vertices, spheres, the camera, lights. Their slots and their table.
 
 The device sums derivatives by an infinitesimal translation, by a rotation about the present origin (a torque) and by
 the logarithm of the scale; ``pull`` turns them into derivatives by the parameters as they are stored.
@@ -14,7 +14,8 @@ import numpy as np
 from irys_ti.errors import SceneError
 from irys_ti.graph import Param
 from irys_ti.kernels import layout
-from irys_ti.scene import Camera, Curves, Instance, Mesh, Scene, Shape, Sphere, Splats, Texture, origin_of
+from irys_ti.kernels.light import LIGHTS
+from irys_ti.scene import Camera, Curves, Instance, Light, Mesh, Scene, Shape, Sphere, Splats, Texture, origin_of
 from irys_ti.scene.pose import left_jacobian, pose_matrix
 
 from .slots import choose_versions
@@ -41,6 +42,15 @@ CAMERA = {
     "fov": (ANGLE, layout.MOVER_SCALE),
     "principal_point": (ANY, layout.MOVER_CENTER),
 }
+# What moves of a light without a shape, by kind; an area light's pose is its shape's, the sun's place a parameter of
+# the sky, and an environment's turning moves its picture (envmap's ``rotation``).
+STANDING = {
+    "point": {"translation": POSE["translation"]},
+    "spot": {"translation": POSE["translation"], "rotation": POSE["rotation"]},
+    "ies": {"translation": POSE["translation"], "rotation": POSE["rotation"]},  # refused: why_not
+    "directional": {"rotation": POSE["rotation"]},
+}
+HARD = 0.01  # degrees between a spot's beam and its cutoff below which its rim counts as an edge
 
 
 @dataclass
@@ -58,7 +68,7 @@ class Numbers:
 class MotionSlot:
     """One parameter of a mover; the same face as device/slots.Slot.
 
-    path: "ball.translation". owner: the Shape, Instance or Camera. mover: number of its record.
+    path: "ball.translation". owner: the Shape, Instance, Camera or Light. mover: number of its record.
     """
 
     note = ""
@@ -151,6 +161,8 @@ def why_not(scene: Scene, owner, name: str) -> str:
     for light in scene.lights:
         if light.kind == "ies":
             return f"the light '{light.id}' shines by a measured table, which has no derivative by direction yet"
+        if light.kind == "spot" and _width(light) < HARD:
+            return f"the spot '{light.id}' has a hard rim, an edge that is not sampled: let beam_width end before cutoff_angle"
     versions = choose_versions(scene)
     used = {s.material for s in scene.shapes}
     for material in scene.materials:
@@ -170,13 +182,22 @@ def why_not(scene: Scene, owner, name: str) -> str:
     return ""
 
 
+def _width(spot: Light) -> float:
+    """Degrees over which a spot fades."""
+    declared = LIGHTS["spot"].PARAMS
+    cutoff, beam = (float(spot.values.get(n, declared[n].default)) for n in ("cutoff_angle", "beam_width"))
+    return cutoff - beam
+
+
 class Movers:
     """The table of movers and the slots of one scene."""
 
     def __init__(self, scene: Scene):
         self.slots: list[MotionSlot] = []
         self.shapes, self.instances = list(scene.shapes), list(scene.instances)
-        self.things = [*self.shapes, *self.instances, scene.camera]
+        self.camera = len(self.shapes) + len(self.instances)  # the camera's number; the lights' follow, area lights first
+        lights = [s.light for s in self.shapes if s.light is not None] + list(scene.lights)
+        self.things = [*self.shapes, *self.instances, scene.camera, *lights]
         ids = {s.id for s in self.shapes} | {m.id for m in scene.materials} | {x.id for x in scene.lights}
         ids |= {m.id for m in scene.media}
         for number, thing in enumerate(self.things):
@@ -184,6 +205,8 @@ class Movers:
                 names, prefix = CAMERA, "camera"
             elif isinstance(thing, Instance):
                 names, prefix = POSE, thing.id if thing.id and thing.id not in ids else ""
+            elif isinstance(thing, Light):
+                names, prefix = STANDING.get(thing.kind, {}), thing.id
             else:
                 names = next((n for kind, n in BY_KIND.items() if isinstance(thing, kind)), {})
                 prefix = thing.id
@@ -193,11 +216,11 @@ class Movers:
 
     def changed(self, scene: Scene) -> bool:
         """Whether other objects stand in the scene now; the camera may be replaced."""
-        if self.things[-1] is not scene.camera:
+        if self.things[self.camera] is not scene.camera:
             for slot in self.slots:
-                if slot.owner is self.things[-1]:
+                if slot.owner is self.things[self.camera]:
                     slot.owner = scene.camera
-            self.things[-1] = scene.camera
+            self.things[self.camera] = scene.camera
         return False
 
     def lay_out(self, h, reals, ints) -> None:
@@ -235,9 +258,16 @@ class Movers:
         thing = self.things[i]
         if isinstance(thing, Camera):
             return np.asarray(thing.to_world, np.float64)[:3, 3]
+        if isinstance(thing, Light):
+            return thing.placed()[:3, 3]
         start = np.asarray(thing.to_world, np.float64)[:3, 3] if isinstance(thing, Instance) else origin_of(thing)
         return start + np.asarray(thing.translation, np.float64)
 
     def moving(self) -> np.ndarray:
         """(things,) bool: movers with a wanted parameter."""
         return self.records[:, layout.MOVER_WANTED] > 0
+
+    @property
+    def surfaces_move(self) -> bool:
+        """Whether anything but lights has a wanted parameter: a shape, an instance, the camera."""
+        return bool(self.moving()[: self.camera + 1].any())

@@ -113,6 +113,17 @@ def camera_mover(ints: ti.template()):
 
 
 @ti.func
+def light_mover(ints: ti.template(), i_light):
+    """The record of what carries a light without a shape: itself."""
+    return camera_mover(ints) + (1 + i_light) * MOVER_STRIDE
+
+
+def standing(config) -> bool:
+    """Whether there are lights of a kind that is moved by itself."""
+    return any(name in ("point", "spot", "directional") for _, name in config.lights)
+
+
+@ti.func
 def adjoint_of_motion(
     reals: ti.template(), ints: ti.template(), blocks: ti.template(), record: ti.template(), acc: ti.template(),
     track: ti.template(), track_of: ti.template(), lane, depth, on_surface, shape, prim, inst, material_kind, p, ng, ns,
@@ -128,6 +139,7 @@ def adjoint_of_motion(
     prev_g, gaze = no_vector(), no_vector()
     light_p, light_n, light_g, light_area = no_vector(), ti.Vector([0.0, 0.0, 1.0]), no_vector(), no_vector()
     light_shape, light_prim = -1, -1
+    i_standing, light_turn = -1, no_vector()
     met = prim >= 0
 
     # --- the way here from the vertex before: its direction there, and the geometry factor
@@ -202,9 +214,13 @@ def adjoint_of_motion(
                                     ints[light + LIGHT_KIND], light_rows, to_light_frame(reals, ints, i_light, to_light / reach),
                                     up_light, config,
                                 )  # fmt: skip
-                                d_wo -= affine_transposed(reals, ints[light + LIGHT_REALS], d_emit)
-                                g = sideways(d_wo, to_light / reach, reach)
-                                here_g += 2.0 * weight * to_light / (reach * reach) - g
+                                d_emit = affine_transposed(reals, ints[light + LIGHT_REALS], d_emit)
+                                g = sideways(d_wo - d_emit, to_light / reach, reach)
+                                g -= 2.0 * weight * to_light / (reach * reach)
+                                here_g -= g
+                                i_standing, light_g, light_turn = i_light, g, (to_light / reach).cross(d_emit)
+                            if ti.static(name == "directional"):
+                                i_standing, light_turn = i_light, wo_world.cross(d_wo)
         here_turn -= (-d).cross(d_wi)
         if depth > 0:
             if distance > 0.0:
@@ -214,7 +230,10 @@ def adjoint_of_motion(
         else:
             gaze = d_wi
 
-    # --- deposits: the vertex before, this one, the light
+    # --- deposits: a light that stands alone; the vertex before, this one, the light's shape
+    if ti.static(standing(config)):
+        if i_standing >= 0:
+            deposit_standing(reals, ints, acc, replica, i_standing, light_g, light_turn)
     for which in range(3):
         if (which == 0 and depth > 0 and met) or (which == 1 and met) or (which == 2 and light_shape >= 0):
             at_shape, at_prim, at_inst = shape, prim, inst
@@ -298,6 +317,19 @@ def deposit_point(
         at = ti.Vector.zero(ti.i32, ROWS) - 1
         adjoint_of_mover(reals, ints, mover, shape, prim, p, n, n, g, no_vector(), no_vector(), values, at, config)
         add_rows(reals, ints, acc, mover, replica, values, at)
+
+
+@ti.func
+def deposit_standing(reals: ti.template(), ints: ti.template(), acc: ti.template(), replica, i_light, g, turn):
+    """Deposit the adjoint of a light's place and its torque about it."""
+    record = light_mover(ints, i_light)
+    if ints[record + MOVER_WANTED] != 0:
+        values = ti.Matrix.zero(float, ROWS, 3)
+        at = ti.Vector.zero(ti.i32, ROWS) - 1
+        at[0], at[1] = ints[record + MOVER_TRANSLATION], ints[record + MOVER_ROTATION]
+        set_row(values, 0, g)
+        set_row(values, 1, turn)
+        add_rows(reals, ints, acc, record, replica, values, at)
 
 
 @ti.func

@@ -44,6 +44,40 @@ class L2(_Target):
         return 2.0 * self.residual(image) / image.size
 
 
+class Coarser(L2):
+    """The mean of L2 over pictures averaged in blocks: of one pixel, and of each further size.
+
+    What does not overlap in two pictures yet does in blurred ones, so that it pulls at its place from farther away.
+    """
+
+    def __init__(self, target, blocks: tuple[int, ...] = (1, 4, 16)):
+        super().__init__(target)
+        h, w = self.target.shape[:2]
+        self.maps = [(_averaging(h, b), _averaging(w, b)) for b in blocks]
+
+    def value(self, a, b):
+        x, y = self.residual(a), self.residual(b)
+        return float(np.mean([(_blocks(m, x) * _blocks(m, y)).mean() for m in self.maps]))
+
+    def derivative(self, image):
+        x, out = self.residual(image), 0.0
+        for rows, columns in self.maps:
+            mean = _blocks((rows, columns), x)
+            out = out + 2.0 * _blocks((rows.T, columns.T), mean) / (mean.size * len(self.maps))
+        return out
+
+
+def _averaging(n: int, block: int) -> np.ndarray:
+    """(blocks, n): the mean of every block of so many numbers; the last may be shorter."""
+    m = (np.arange(n)[None] // block == np.arange(-(-n // block))[:, None]).astype(np.float64)
+    return m / m.sum(1, keepdims=True)
+
+
+def _blocks(maps, x: np.ndarray) -> np.ndarray:
+    """A map of rows and one of columns applied to an image."""
+    return np.einsum("ih,hwc,jw->ijc", maps[0], x, maps[1], optimize=True)
+
+
 class RelativeL2(_Target):
     """mean((image - target)^2 / (target^2 + epsilon)): dark parts count as bright ones do."""
 

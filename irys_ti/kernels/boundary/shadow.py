@@ -73,7 +73,7 @@ from irys_ti.kernels.layout import (
     TWO_SIDED,
 )
 from irys_ti.kernels.light import LIGHTS
-from irys_ti.kernels.motion import camera_axis, deposit_point, no_vector, standing_at
+from irys_ti.kernels.motion import camera_axis, deposit_point, deposit_standing, no_vector, standing, standing_at
 from irys_ti.kernels.riding import deposit_turn, riders, riding_light
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows
 from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
@@ -411,6 +411,12 @@ def deposit_shadows(
                             at_shape, at_prim, at_inst = light_at, light_prim, light_inst
                             at, n_at, g = y, light_n, (1.0 - tau) * g_free
                         deposit_point(reals, ints, acc, replica, at_shape, at_prim, at_inst, at, n_at, g, config)
+                if ti.static(phase == DIRECT and standing(config)):
+                    if small != 0:  # the light's own place, or its direction, which turns x about e
+                        g_at, g_turn = (1.0 - tau) * g_free, no_vector()
+                        if finite == 0:
+                            g_at, g_turn = no_vector(), w.cross(g_free) * (x - e).norm()
+                        deposit_standing(reals, ints, acc, replica, i_light, g_at, g_turn)
                 if ti.static(len(riders(config)) > 0):
                     if riding != 0.0:  # the light's direction turns, and x with it about e
                         g_turn = g_free * (-(x - e).norm() * riding / value)

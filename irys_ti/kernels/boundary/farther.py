@@ -1,0 +1,285 @@
+"""Shadow edges on surfaces that the camera sees by way of another one: it sees x1, which is lit by x, where the shadow is.
+
+Both ends of the segment from x to the light's point y ride on their surfaces there, so the derivative is that of the
+rays' space alone: over points e of an edge and directions w of the light that passes it,
+
+    (v_e - (1 - s) v_x - s v_y) . n  |w x along|  (light along w)  (what x and x1 pass on to the film),
+
+with s = |x - e| / |x - y|, v the velocities and n the unit normal of the plane through light and edge, towards its dark side.
+x1 is drawn in one of two ways, weighed by the balance heuristic: in a direction that x's BSDF draws, and then joined to
+the camera; or from a point of the film, and then joined to x.
+"""
+
+from irys_ti.graph import literals
+from irys_ti.graph.lowering import sincos
+from irys_ti.kernels import rng
+from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_sphere
+from irys_ti.kernels.boundary.shadow import BOUNCED, DIRECT, SHORT, TRACE, dark_side, light_point, on_window, radius_of
+from irys_ti.kernels.boundary.view import film_of, film_step, loss_weight, ray_wavelengths
+from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
+from irys_ti.kernels.camera import camera_ray
+from irys_ti.kernels.emitter import light_record, to_light_frame
+from irys_ti.kernels.frame import tangent, to_local, to_world
+from irys_ti.kernels.layout import (
+    EDGE_INST,
+    EDGE_PRIM,
+    EDGE_SHAPE,
+    EDGE_STRIDE,
+    H_FILM,
+    H_MATERIALS,
+    H_PRIMS,
+    H_SHAPES,
+    LIGHT_N,
+    LIGHT_SHAPE,
+    LIGHT_VALUES,
+    MATERIAL_FLAGS,
+    MATERIAL_KIND,
+    MATERIAL_N,
+    MATERIAL_STRIDE,
+    MATERIAL_VALUES,
+    RAY_STRIDE,
+    SHAPE_MATERIAL,
+    SHAPE_STRIDE,
+    SMOOTH,
+    TWO_SIDED,
+)
+from irys_ti.kernels.motion import camera_axis, deposit_point, deposit_standing, no_vector, row, set_row, standing
+from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
+from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
+from irys_ti.kernels.wavelength import sample_wavelengths
+from irys_ti.runtime import ti
+
+PAIR_EDGE, PAIR_LIGHT, PAIR_CHOICE, PAIR_NEXT = range(4)
+AT, NG, NS, UV, ALONG, POINT_ROWS = range(6)  # of x, then of x1: what surface_at tells
+SHAPE, PRIM, INST, MATERIAL, POINT_INTS = range(5)
+
+
+@ti.kernel
+def deposit_farther(
+    reals: ti.types.ndarray(ndim=1),
+    ints: ti.types.ndarray(ndim=1),
+    nodes: ti.types.ndarray(ndim=1),
+    node_refs: ti.types.ndarray(ndim=1),
+    blocks: ti.types.ndarray(ndim=1),
+    block_prims: ti.types.ndarray(ndim=1),
+    edges: ti.types.ndarray(ndim=1),
+    table: ti.types.ndarray(ndim=1),
+    d_film: ti.types.ndarray(ndim=1),
+    acc: ti.types.ndarray(ndim=1),
+    rays: ti.types.ndarray(ndim=1),
+    samples: ti.types.ndarray(ndim=1),
+    n_edges: int,
+    first: int,
+    n: int,
+    seed: int,
+    d_scale: float,
+    n_accumulators: int,
+    n_replicas: int,
+    config: ti.template(),
+    phase: ti.template(),
+):
+    """Sample n such edges from number ``first`` on, and deposit what their motion does to the image.
+
+    phase: as for ``shadow.deposit_shadows``.
+    """
+    for i in range(n):
+        literals.declare()
+        stack = ti.Vector.zero(ti.i32, stack_sizes(config.width)[0])
+        stack_t = ti.Vector.zero(float, stack_sizes(config.width)[1])
+        rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
+        light_rows = ti.Matrix.zero(float, config.light_rows, 4)
+        point = ti.Matrix.zero(float, 2 * POINT_ROWS, 3)
+        point_of = ti.Vector.zero(ti.i32, 2 * POINT_INTS)
+        f = ti.Matrix.zero(float, 3, 4)
+        instances = ti.static((config.kinds >> INSTANCE) & 1 == 1)
+        key, index = rng.stream(seed, 3, -1), first + i
+        u_edge, u_lambda = rng.sample_2d(key, index, PAIR_EDGE)
+        u_x, u_y = rng.sample_2d(key, index, PAIR_LIGHT)
+        u_choice, u_lobe = rng.sample_2d(key, index, PAIR_CHOICE)
+        u_1, u_2 = rng.sample_2d(key, index, PAIR_NEXT)
+        from_film = u_lobe < 0.5
+        u_lobe = ti.min(2.0 * u_lobe - ti.select(from_film, 0.0, 1.0), 0.99999994)
+        lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
+        if ti.static(phase == TRACE):
+            for k in range(RAY_STRIDE):  # nothing to trace: a ray that starts beyond the scene, and leads away
+                rays[i * RAY_STRIDE + k] = ti.select(k < 3, 1e6 * radius_of(reals, ints), 0.5)
+        if ti.static(phase == BOUNCED):
+            lambdas, pdf_lambda = ray_wavelengths(reals, ints, seed, i)
+        number, chance, place = choose_edge(table, n_edges, u_edge)
+        edge = number * EDGE_STRIDE
+        radius = radius_of(reals, ints)
+
+        # --- a point of the edge, and light that comes to it
+        ball_edge = is_sphere(edges, number)
+        ref = no_vector()
+        if ball_edge:
+            ref, r = ball(reals, ints, blocks, edges, edge, instances)
+        else:
+            ref, along_, out_ = edge_point(reals, ints, blocks, edges, number, place, ref, 1, instances)
+        i_light, light_prim, light_inst, finite, small, pdf = 0, -1, -1, 0, 0, 0.07957747154594767
+        light_at, light_n, light_uv = 0, no_vector(), ti.Vector([0.0, 0.0])
+        height = 1.0 - 2.0 * u_x
+        ring = ti.sqrt(ti.max(0.0, 1.0 - height * height))
+        sine, cosine = sincos(6.283185307179586 * u_y)
+        y = ti.Vector([ring * cosine, ring * sine, height])
+        if ti.static(phase == DIRECT):
+            i_light, light_prim, finite, y, light_n, pdf, light_uv, small = light_point(
+                reals, ints, ref, ti.Vector([u_x, u_y]), u_choice, config
+            )
+        e, along, out = edge_point(reals, ints, blocks, edges, number, place, y, finite, instances)
+        size = ti.max(ti.max(ti.abs(e[0]), ti.abs(e[1])), ti.abs(e[2])) + 2.0**-6 * radius
+        to_edge = ti.select(finite != 0, e - y, -y)
+        near = to_edge.norm()
+        w = to_edge / ti.select(near > 0.0, near, 1.0)
+        good = chance > 0.0 and pdf > 0.0 and near > 0.0
+        if finite != 0 and small == 0:
+            good = good and light_n.dot(w) > 0.0
+        across = w.cross(along)
+        length = across.norm()
+        across /= ti.max(length, 1e-30)
+        dark = dark_side(reals, ints, blocks, edges, edge, across, out, ball_edge, instances)
+        good = good and dark != 0.0 and length > 0.0
+        start = e - across * (dark * EPSILON * size)  # on the bright side: past the edge's own faces
+
+        # --- four rays: to the light; from there to x; on to x1, or from the film to x1; to the camera, or from x to x1
+        ray_o, ray_d, reach = start - w * (EPSILON * size), -w, ti.select(finite != 0, near * SHORT, 4.0 * radius)
+        if ti.static(phase != DIRECT):
+            reach = 1e30
+        next_d = no_vector()
+        for ray in range(4):
+            if good:
+                any_hit = ti.select(ray == 3 or (ray == 0 and ti.static(phase == DIRECT)), 1, 0)
+                t, prim, bu, bv, inst = intersect(
+                    reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, any_hit,
+                    config.kinds, config.width, stack, stack_t, ti.u32(0),
+                )  # fmt: skip
+                good = (prim < 0) == (any_hit == 1)
+                if good and any_hit == 0:
+                    shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
+                    at, ng, ns, uv, dp_du = surface_at(reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config)
+                    if ray == 0:
+                        light_at, light_prim, light_inst, y, light_n, finite = shape, prim, inst, at, ng, 1
+                    else:
+                        which = ray - 1
+                        material = ints[H_MATERIALS] + ints[shape + SHAPE_MATERIAL] * MATERIAL_STRIDE
+                        set_row(point, which * POINT_ROWS + AT, at)
+                        set_row(point, which * POINT_ROWS + NG, ng)
+                        set_row(point, which * POINT_ROWS + NS, ns)
+                        set_row(point, which * POINT_ROWS + UV, ti.Vector([uv[0], uv[1], 0.0]))
+                        set_row(point, which * POINT_ROWS + ALONG, dp_du)
+                        point_of[which * POINT_INTS + SHAPE], point_of[which * POINT_INTS + PRIM] = shape, prim
+                        point_of[which * POINT_INTS + INST], point_of[which * POINT_INTS + MATERIAL] = inst, material
+                        good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0
+                        if good and ray == 1 and not from_film:
+                            s = tangent(ns, dp_du)
+                            b = ns.cross(s)
+                            wi = to_local(-w, s, b, ns)
+                            flip = ti.select((ints[material + MATERIAL_FLAGS] & TWO_SIDED) != 0 and wi[2] < 0.0, -1.0, 1.0)
+                            wi[2] *= flip
+                            lookup_rows(
+                                reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas, uv,
+                                rows, config, False,
+                            )  # fmt: skip
+                            wo, delta = sample_bsdf(
+                                ints[material + MATERIAL_KIND], rows, wi, ti.Vector([u_1, u_2, u_lobe]), lambdas, config
+                            )
+                            wo[2] *= flip
+                            next_d, good = to_world(wo, s, b, ns), delta == 0
+                    # The next ray.
+                    from_n, target = ng, camera_axis(reals, ints, 3)
+                    if ray == 1:
+                        ray_d, reach = next_d, 1e30
+                    if ray == 2:
+                        if from_film:
+                            target, at, from_n = at, row(point, AT), row(point, NG)
+                            next_d = (target - at).normalized()
+                        ray_d, reach = (target - at).normalized(), (target - at).norm() * SHORT
+                    ray_o = offset_point(at, from_n, ray_d, radius)
+                    if ray == 1 and from_film:
+                        ray_o, ray_d = camera_ray(
+                            reals, ints, ti.cast(ints[H_FILM + 2], float) + u_1 * ti.cast(ints[H_FILM + 4], float),
+                            ti.cast(ints[H_FILM + 3], float) + u_2 * ti.cast(ints[H_FILM + 5], float),
+                        )  # fmt: skip
+                if ray == 0:
+                    ray_o, ray_d, reach = start + w * (EPSILON * size), w, 1e30
+
+        x, x1 = row(point, AT), row(point, POINT_ROWS + AT)
+        u, seen = film_of(reals, ints, x1)
+        if good and seen != 0:
+            # --- what both vertices pass on: the density of the second's direction, the first's value, the second's
+            gaze = (camera_axis(reals, ints, 3) - x1).normalized()
+            pdf_next = 0.0
+            for way in range(3):
+                at = ti.select(way == 2, 1, 0)
+                material = point_of[at * POINT_INTS + MATERIAL]
+                ns = row(point, at * POINT_ROWS + NS)
+                s = tangent(ns, row(point, at * POINT_ROWS + ALONG))
+                b = ns.cross(s)
+                wi = ti.select(way == 0, -w, ti.select(way == 1, next_d, gaze))
+                wo = ti.select(way == 0, next_d, ti.select(way == 1, -w, -next_d))
+                wi, wo = to_local(wi, s, b, ns), to_local(wo, s, b, ns)
+                if (ints[material + MATERIAL_FLAGS] & TWO_SIDED) != 0 and wi[2] < 0.0:
+                    wi[2], wo[2] = -wi[2], -wo[2]
+                lookup_rows(
+                    reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas,
+                    ti.Vector([point[at * POINT_ROWS + UV, 0], point[at * POINT_ROWS + UV, 1]]), rows, config, False,
+                )  # fmt: skip
+                f_way, pdf_way = eval_bsdf(ints[material + MATERIAL_KIND], rows, wi, wo, 0, lambdas, config)
+                if way == 0:
+                    pdf_next = pdf_way
+                for k in range(4):
+                    f[way, k] = f_way[k]
+            n_x, n_1 = row(point, NG), row(point, POINT_ROWS + NG)
+            cosine_w, cosine_1 = ti.abs(n_x.dot(w)), ti.abs(n_1.dot(next_d))
+            t1 = tangent(n_1, next_d)
+            u1, u2 = film_step(reals, ints, x1, t1), film_step(reals, ints, x1, n_1.cross(t1))
+            area, r2 = ti.abs(u1[0] * u2[1] - u1[1] * u2[0]), (x1 - x).norm_sqr()
+            density = 0.5 * (pdf_next * cosine_1 / r2 + area * on_window(ints, u))
+            factor = area * ti.abs(n_x.dot(next_d)) / (cosine_w * r2 * density * pdf * chance)
+            Le = ti.Vector([0.0, 0.0, 0.0, 0.0])
+            if ti.static(phase == DIRECT):
+                if finite != 0:
+                    factor /= near * near
+                    if small == 0:
+                        factor *= light_n.dot(w)
+                light = light_record(ints, ti.max(i_light, 0))
+                light_at = ints[light + LIGHT_SHAPE]
+                lookup_rows(
+                    reals, reals, ints, ints[light + LIGHT_VALUES], ints[light + LIGHT_N], lambdas, light_uv, light_rows, config,
+                    False,
+                )  # fmt: skip
+                Le = emitted(reals, ints, light, light_rows, to_light_frame(reals, ints, i_light, -w), lambdas, config)
+            if ti.static(phase == TRACE):
+                at_ray = i * RAY_STRIDE
+                for k in ti.static(range(3)):
+                    rays[at_ray + k], rays[at_ray + 3 + k] = start[k] - w[k] * (EPSILON * size), -w[k]
+                rays[at_ray + 6] = 2.0
+            if ti.static(phase == BOUNCED):
+                for k in range(4):
+                    Le[k] = samples[4 * i + k]
+            value = 0.0
+            for k in range(4):
+                value += f[1, k] * f[2, k] * Le[k] * loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
+            if value != 0.0 and density > 0.0 and cosine_w > 0.0 and cosine_1 > 0.0 and ti.static(phase != TRACE):
+                g = across * (dark * length * value * factor * d_scale)
+                share = 0.0  # of the way from x to the light at which the edge is
+                if finite != 0:
+                    share = (x - e).norm() / (x - y).norm()
+                replica = (i % n_replicas) * n_accumulators
+                for which in range(3):
+                    if which < 2 or (finite != 0 and small == 0):
+                        at_shape, at_prim, at_inst = edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST]
+                        at, n_at, g_at = e, out, g
+                        if which == 1:
+                            at_shape, at_prim, at_inst = point_of[SHAPE], point_of[PRIM], point_of[INST]
+                            at, n_at, g_at = x, n_x, (share - 1.0) * g
+                        if which == 2:
+                            at_shape, at_prim, at_inst = light_at, light_prim, light_inst
+                            at, n_at, g_at = y, light_n, -share * g
+                        deposit_point(reals, ints, acc, replica, at_shape, at_prim, at_inst, at, n_at, g_at, config)
+                if ti.static(phase == DIRECT and standing(config)):
+                    if small != 0:
+                        g_light, g_turn = -share * g, no_vector()
+                        if finite == 0:
+                            g_light, g_turn = no_vector(), w.cross(g) * (x - e).norm()
+                        deposit_standing(reals, ints, acc, replica, i_light, g_light, g_turn)
