@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import irys_ti as it
-from irys_ti.scene import rectangle
+from irys_ti.scene import rectangle, rgb
 from irys_ti.scene.transform import look_at, rotate, scale, translate
 
 TRUTH = {"bore_diameter": 0.62, "thickness": 0.22, "bore_x": 0.10, "bore_y": -0.06}
@@ -29,7 +29,7 @@ def plate_scene(dimensions: dict, size: int, segments: int = 96):
         camera=it.Camera(look_at([1.1, 0.8, 2.6], [0, 0, 0.1], [0, 1, 0]), fov=42, film=it.Film(size, size)),
         materials=[
             it.Material("steel", "diffuse", {"reflectance": 0.35}, two_sided=True),
-            it.Material("wall", "diffuse", {"reflectance": 0.8}, two_sided=True),
+            it.Material("wall", "diffuse", {"reflectance": rgb(0.8, 0.78, 0.72)}, two_sided=True),
             it.Material("black", "diffuse", {"reflectance": 0.0}),
         ],
         shapes=[

@@ -23,7 +23,7 @@ RATES = {"camera.position": 0.012, "camera.rotation": 0.005, "camera.fov": 0.25}
 
 
 def table(size: int) -> it.Scene:
-    """Three boxes and a ball on a table, under a lamp and a sky; the camera stands at EYE."""
+    """Four boxes on a table, under a lamp and a sky; the camera stands at EYE."""
     paint = {"table": (0.5, 0.45, 0.4), "red": (0.6, 0.1, 0.08), "blue": (0.08, 0.15, 0.5), "white": (0.75, 0.75, 0.7)}
     return it.Scene(
         camera=it.Camera(look_at(EYE, TARGET, [0, 1, 0]), fov=38, film=it.Film(size, size)),
@@ -36,7 +36,7 @@ def table(size: int) -> it.Scene:
             cube(translate(-0.35, 0.3, -0.2) @ rotate([0, 1, 0], 25) @ scale(0.2, 0.3, 0.15), id="tall", material="blue"),
             cube(translate(0.35, 0.1, 0.3) @ rotate([0, 1, 0], -30) @ scale(0.25, 0.1, 0.12), id="low", material="red"),
             cube(translate(0.4, 0.15, -0.45) @ rotate([0, 1, 0], 50) @ scale(0.15), id="small", material="white"),
-            it.Sphere(id="ball", material="white", center=np.array([-0.25, 0.2, 0.45]), radius=0.2),
+            cube(translate(-0.35, 0.12, 0.4) @ rotate([1, 1, 0], 40) @ scale(0.12), id="die", material="white"),
             rectangle(
                 translate(-0.8, 2.2, 1.0) @ rotate([1, 0, -0.4], 115) @ scale(0.3), id="lamp", material="black",
                 light=it.Light("lamp", "area", {"radiance": 14.0}),
@@ -72,7 +72,7 @@ def draw(history: dict, images: dict, out: Path) -> None:
     for axis, name in zip(axes, ("start", "fitted")):
         both = np.stack([images["target"].mean(-1), images[name].mean(-1), images[name].mean(-1)], -1)
         axis.imshow(linear_to_srgb(both * exposure), interpolation="nearest")
-        axis.set_title(f"the photograph (red) and the {name} camera's (cyan)")
+        axis.set_title(f"photograph: red; {name}: cyan")
         axis.axis("off")
     way, turns = np.array(history["camera.position"]), np.array(history["camera.rotation"])
     ahead = look_at(EYE, TARGET, [0, 1, 0])[:3, 2]
@@ -96,7 +96,7 @@ def main(argv=None) -> dict[str, float]:
     parser.add_argument("--quick", action="store_true", help="a small picture and few steps")
     parser.add_argument("--out", type=Path, default=Path("out/camera"), help="folder for the pictures")
     args = parser.parse_args(argv)
-    size, steps, spp = (32, 40, (4, 8)) if args.quick else (128, 120, (8, 64))
+    size, steps, spp = (32, 40, (8, 16)) if args.quick else (128, 120, (8, 64))
 
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")

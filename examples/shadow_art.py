@@ -13,11 +13,14 @@ import numpy as np
 
 import irys_ti as it
 from irys_ti.io.images import linear_to_srgb
-from irys_ti.scene import rectangle
+from irys_ti.scene import posed, rectangle, rgb
 from irys_ti.scene.transform import look_at, rotate, scale, translate
 
 # The outline of a bird in the plane, and its triangles: body, wings, tail, head.
-POINTS = [(-0.5, 0.0), (-0.1, 0.12), (0.0, 0.5), (0.2, 0.1), (0.42, 0.14), (0.55, 0.04), (0.38, 0.0), (0.1, -0.1), (-0.05, -0.4), (-0.2, -0.05)]
+POINTS = [
+    (-0.5, 0.0), (-0.1, 0.12), (0.0, 0.5), (0.2, 0.1), (0.42, 0.14), (0.55, 0.04), (0.38, 0.0), (0.1, -0.1), (-0.05, -0.4),
+    (-0.2, -0.05),
+]  # fmt: skip
 FACES = [(0, 9, 1), (1, 3, 2), (1, 9, 7), (1, 7, 3), (3, 7, 6), (3, 6, 4), (4, 6, 5), (9, 8, 7)]
 OFF = {"bird.translation": [0.12, -0.09, 0.1], "bird.rotation": [0.1, -0.15, 0.25]}
 RATES = {"bird.translation": 0.012, "bird.rotation": 0.025}
@@ -30,7 +33,7 @@ def room(size: int) -> it.Scene:
     return it.Scene(
         camera=it.Camera(look_at([0, -0.25, 1.6], [0, 0.1, 0], [0, 1, 0]), fov=50, near_clip=0.9, film=it.Film(size, size)),
         materials=[
-            it.Material("plaster", "diffuse", {"reflectance": 0.75}),
+            it.Material("plaster", "diffuse", {"reflectance": rgb(0.78, 0.7, 0.6)}),
             it.Material("paper", "diffuse", {"reflectance": 0.1}, two_sided=True),
             it.Material("black", "diffuse", {"reflectance": 0.0}),
         ],
@@ -42,6 +45,7 @@ def room(size: int) -> it.Scene:
                 light=it.Light("lamp", "area", {"radiance": 700.0}),
             ),
         ],  # fmt: skip
+        lights=[it.Light("sky", "constant", {"radiance": 0.02})],
         integrator=it.Integrator(max_depth=2),
         file="shadow_art.py",
     )
@@ -52,7 +56,7 @@ def from_aside(scene: it.Scene, size: int) -> np.ndarray:
     aside = it.Camera(look_at([2.4, 0.9, 3.6], [0, -0.1, 1.1], [0, 1, 0]), fov=46, film=it.Film(size, size))
     sky = it.Light("sky", "constant", {"radiance": 1.5})
     shown = it.Scene(aside, scene.shapes, [sky], scene.materials, integrator=it.Integrator(max_depth=2))
-    return it.render(shown, spp=64, seed=3)
+    return it.render(shown, spp=128, seed=3)
 
 
 def draw(images: dict, scenes: dict, out: Path, size: int) -> None:
@@ -79,7 +83,7 @@ def main(argv=None) -> dict[str, float]:
     parser.add_argument("--quick", action="store_true", help="a small picture and few steps")
     parser.add_argument("--out", type=Path, default=Path("out/shadow"), help="folder for the pictures")
     args = parser.parse_args(argv)
-    size, steps, spp = (32, 50, 4) if args.quick else (128, 150, (8, 32))
+    size, steps, spp = (32, 60, (4, 8)) if args.quick else (128, 150, (8, 32))
 
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")
@@ -91,8 +95,6 @@ def main(argv=None) -> dict[str, float]:
             it.parameters(each)[path] = off
 
     def apart() -> float:
-        from irys_ti.scene import posed
-
         return float(np.linalg.norm(posed(scene.shapes[1]).vertices - truth.shapes[1].vertices, axis=1).mean())
 
     before, began = apart(), time.perf_counter()
@@ -101,7 +103,7 @@ def main(argv=None) -> dict[str, float]:
         callback=lambda s: print(f"step {s.step:3d}  loss {s.loss:10.3e}") if s.step % 25 == 0 else None,
     )  # fmt: skip
     errors = {"start": before, "found": apart(), "loss": found.losses[-1] / found.losses[0]}
-    draw(found.images, {"at the start": start, "as found": scene}, args.out, size)
+    draw(found.images, {"at the start": start, "as found": scene}, args.out, max(size, 96))
     print("the bird's corners: {start:.3f} off at the start, {found:.4f} as found".format(**errors))
     print(f"{steps} steps in {time.perf_counter() - began:.1f} s; see {args.out / 'shadow.png'}")
     return errors

@@ -83,6 +83,18 @@ def test_skin(tmp_path, capsys):
     assert "started at" in capsys.readouterr().out and "target.png" in pictures(tmp_path)
 
 
+def test_camera_pose(tmp_path, capsys):
+    errors = load("camera_pose").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert errors["pixels"] < 1.5  # it starts 5.2 pixels off
+    assert "field of view" in capsys.readouterr().out and {"camera.png", "comparison.png"} <= pictures(tmp_path)
+
+
+def test_shadow_art(tmp_path, capsys):
+    errors = load("shadow_art").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
+    assert errors["loss"] < 0.05 and errors["found"] < 0.75 * errors["start"]  # small tilts hardly change the shadow
+    assert "the bird's corners" in capsys.readouterr().out and {"shadow.png", "comparison.png"} <= pictures(tmp_path)
+
+
 def test_hair(tmp_path, capsys):
     errors = load("hair").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
     assert abs(errors["hair.eumelanin"]) < 0.1  # it starts at five times the truth; seeds spread by 3 %

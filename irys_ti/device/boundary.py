@@ -20,6 +20,7 @@ from .launch import MAX_LANES, Launcher, Tile, as_i32
 from .replay import HOT_WORDS, REPLICAS, check_faults
 from .sums import exact_totals
 
+# Edges that the camera sees; shadows it sees, in the light of lights, and in that of surfaces; shadows seen by way of a surface.
 TERMS = ("outlines", "shadows", "bounces", "farther")
 
 
