@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import irys_ti as it
@@ -60,6 +60,20 @@ def weight_image(seed: int) -> np.ndarray:
     y, x = np.mgrid[0:PIXELS, 0:PIXELS] / PIXELS
     waves = [np.cos(2 * np.pi * (rng.uniform(-1.5, 1.5) * x + rng.uniform(-1.5, 1.5) * y + rng.random())) for _ in range(6)]
     return np.stack([waves[c] + waves[3 + c] for c in range(3)], -1) / PIXELS**2
+
+
+def loss_weight(moving: Moving, steps: float = 6.0, seed: int = 900) -> np.ndarray:
+    """What a fit sees that is to move the part a few steps: two pictures' difference, averaged over 3 x 3 pixels."""
+    params = it.parameters(moving.scene)
+    start, way = params[moving.path], np.tensordot(moving.along(), moving.moves(), 1)
+    images = []
+    for far in (steps, 0.0):
+        params[moving.path] = start + far * moving.step * way
+        images.append(it.render(moving.scene, 256, seed).astype(np.float64))
+    params[moving.path] = start
+    padded = np.pad(images[0] - images[1], ((1, 1), (1, 1), (0, 0)))
+    mean = sum(padded[i : i + PIXELS, j : j + PIXELS] for i in range(3) for j in range(3)) / 9
+    return mean / np.abs(mean).max() / PIXELS
 
 
 def ball_mesh(n: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -184,8 +198,9 @@ def drawn(n: int, plain: bool = False) -> list[Moving]:
     """n scenes, the same in every run, no two of which move the same thing under the same lights."""
     found: dict[tuple, Moving] = {}
 
+    @seed(1)
     @settings(
-        max_examples=10 * n, derandomize=True, database=None, deadline=None, phases=[Phase.generate],
+        max_examples=10 * n, derandomize=False, database=None, deadline=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(stagings(plain))
