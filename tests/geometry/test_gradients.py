@@ -17,8 +17,11 @@ from tests.helpers.statistics import assert_z, mean_and_error, sample, z_scores
 PIXELS = 16
 
 
-def compare(scene, paths, step, spp=256, boundary_spp=None, fd_spp=1024, seeds=8, weight=None, precise=0.05):
-    """z-test of every number of the gradients against central differences; both precise to a share of the largest."""
+def compare(scene, paths, step, spp=256, boundary_spp=None, fd_spp=1024, seeds=8, weight=None, precise=0.05, mixed=False):
+    """z-test of every number of the gradients against central differences; both precise to a share of the largest.
+
+    step: one number, or {path: step}. mixed: of each parameter one random mixture of its numbers, in their place.
+    """
     weight = smooth_weight(PIXELS) if weight is None else weight
 
     def f(scene, seed):
@@ -26,14 +29,17 @@ def compare(scene, paths, step, spp=256, boundary_spp=None, fd_spp=1024, seeds=8
 
     reverse = [it.backward(scene, weight, spp, 50 + k, paths, boundary_spp=boundary_spp) for k in range(seeds)]
     for path in paths:
-        x = np.array([np.ravel(g[path]) for g in reverse])
-        fd = sample(
-            lambda seed: [moved(scene, path, c, step, lambda s: f(s, seed)) for c in range(x.shape[1])],  # noqa: B023
-            range(seeds),
-        )
+        x, h = np.array([np.ravel(g[path]) for g in reverse]), step[path] if isinstance(step, dict) else step
+        ways = np.eye(x.shape[1])
+        if mixed:
+            ways = np.random.default_rng(len(path)).standard_normal((1, x.shape[1]))
+            ways /= np.linalg.norm(ways)
+        size = np.abs(x.mean(0)).max()
+        x = x @ ways.T
+        fd = sample(lambda seed: [moved(scene, path, way, h, lambda s: f(s, seed)) for way in ways], range(seeds))  # noqa: B023
         mean, error = mean_and_error(x)
         fd_mean, fd_error = mean_and_error(fd)
-        size = max(np.abs(fd_mean).max(), np.abs(mean).max())
+        size = max(size, np.abs(fd_mean).max(), np.abs(mean).max())
         assert (np.hypot(error, fd_error) < precise * size).all(), f"{path}: too noisy to tell, {error} {fd_error} of {size}"
         # A central difference has an error of its own, of the order of the step squared.
         assert_z(x, fd_mean, np.hypot(fd_error, 0.004 * size), 4.5)
@@ -69,8 +75,8 @@ def ballroom(depth):
 def test_inside_a_ball_everything_is_interior(depth, f64):
     """The first vertex slides along its ray, later ones ride; camera, centre and radius, at one and three bounces."""
     paths = ["ball.center", "ball.radius", "camera.position", "camera.rotation", "camera.principal_point"]
-    compare(ballroom(depth), paths, 2e-3, 128, 1, 256, 5, precise=0.12)
-    compare(ballroom(depth), ["camera.fov"], 0.1, 128, 1, 256, 6)
+    steps = dict.fromkeys(paths, 2e-3) | {"camera.fov": 0.1}
+    compare(ballroom(depth), list(steps), steps, 128, 1, 256, 5, precise=0.12, mixed=True)
 
 
 def test_disk_light(f64):

@@ -79,15 +79,18 @@ def with_kinds(scene: Scene) -> Scene:
     return scene
 
 
-def moved(scene: Scene, path: str, component: int, step: float, render) -> float:
-    """(f(x + step) - f(x - step)) / (2 step) of render(scene) by one number of a parameter, which is put back."""
+def moved(scene: Scene, path: str, way, step: float, render) -> float:
+    """(f(x + step) - f(x - step)) / (2 step) of render(scene) by a parameter, which is put back.
+
+    way: the number of it that moves, or how all of them do.
+    """
     import irys_ti as it
 
     p = it.parameters(scene)
     start, ends = p[path], []
     for sign in (1, -1):
         x = start.copy().reshape(-1)
-        x[component] += sign * step
+        x += sign * step * (np.arange(x.size) == way if np.ndim(way) == 0 else np.asarray(way))
         p[path] = x.reshape(start.shape)
         ends.append(render(scene))
     p[path] = start
