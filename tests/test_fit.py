@@ -333,3 +333,17 @@ def test_schedules():
     last = xs[tail.first :]
     np.testing.assert_allclose(tail.mean["x"], np.average(last, 0, 1 + np.arange(len(last))))
     assert 0 < tail.first < 9
+
+
+def test_a_loss_on_coarser_pictures():
+    """Its derivative is that of its value, at sizes that blocks do not divide; in blocks of one pixel it is L2."""
+    rng = np.random.default_rng(0)
+    target, image, step = (rng.random((7, 10, 3)) for _ in range(3))
+    loss = it.Coarser(target, (1, 3, 16))
+    slope = (loss.value(image + step, image + step) - loss.value(image - step, image - step)) / 2  # a parabola
+    assert slope == pytest.approx((loss.derivative(image) * step).sum(), rel=1e-12)
+    one, plain = it.Coarser(target, (1,)), it.L2(target)
+    assert one.value(image, step) == pytest.approx(plain.value(image, step), rel=1e-12)
+    assert np.allclose(one.derivative(image), plain.derivative(image), rtol=1e-12)
+    with pytest.raises(it.SceneError, match="target"):
+        loss.derivative(image[:5])
