@@ -17,6 +17,10 @@ from irys_ti.scene.transform import look_at, rotate, scale, translate
 
 TRUTH = {"bore_diameter": 0.62, "thickness": 0.22, "bore_x": 0.10, "bore_y": -0.06}
 START = {"bore_diameter": 0.52, "thickness": 0.30, "bore_x": 0.02, "bore_y": 0.03}
+RATES = {"plate.bore_diameter": 0.03, "plate.thickness": 0.05, "plate.bore_x": 0.02, "plate.bore_y": 0.02}
+BOUNDS = {
+    "plate.bore_diameter": (0.2, 1.0), "plate.thickness": (0.05, 0.5), "plate.bore_x": (-0.25, 0.25), "plate.bore_y": (-0.25, 0.25),
+}  # fmt: skip
 
 
 def plate_scene(dimensions: dict, size: int, segments: int = 96):
@@ -92,9 +96,7 @@ def main(argv=None) -> dict[str, float]:
     draw_shares(scene, plate, 2 * (image - target) / image.size, args.out, 4 if args.quick else 32)
     found = it.fit(
         scene, target, paths, steps, spp=spp, out=args.out, resume=False,
-        lr={"plate.bore_diameter": 0.03, "plate.thickness": 0.05, "plate.bore_x": 0.02, "plate.bore_y": 0.02},
-        bounds={"plate.bore_diameter": (0.2, 1.0), "plate.thickness": (0.05, 0.5), "plate.bore_x": (-0.25, 0.25),
-                "plate.bore_y": (-0.25, 0.25)},
+        lr=RATES, bounds=BOUNDS,
         callback=lambda s: print(f"step {s.step:3d}  loss {s.loss:10.3e}") if s.step % 10 == 0 else None,
     )  # fmt: skip
     errors = {}

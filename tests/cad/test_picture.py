@@ -32,3 +32,14 @@ def test_against_meshing_anew(dimension, f32):
     assert_z(np.array(found), mean, np.hypot(error, 0.005 * mean))
     inside = np.array([it.backward(scene, weight, 64, 50 + seed, [path], boundary="off")[path] for seed in SEEDS])
     assert abs(z_scores(inside, mean, error)) > 8
+
+
+@pytest.mark.slow
+def test_a_bore_is_found_to_a_thousandth(f32):
+    """From one picture of 80 x 80 pixels; thickness and place are unknown too."""
+    example = load("bearing_plate")
+    target = it.render(example.plate_scene(example.TRUTH, 80)[0], 2048, 1000)
+    scene, paths = example.plate_scene(example.START, 80)[0], [f"plate.{name}" for name in example.TRUTH]
+    found = it.fit(scene, target, paths, 60, spp=(8, 96), lr=example.RATES, bounds=example.BOUNDS).values
+    assert found["plate.bore_diameter"] == pytest.approx(example.TRUTH["bore_diameter"], rel=1e-3)
+    assert found["plate.thickness"] == pytest.approx(example.TRUTH["thickness"], rel=5e-3)
