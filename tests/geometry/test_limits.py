@@ -32,7 +32,8 @@ def slopes(scene, spp, boundary_spp, seeds=6):
     return np.array([np.r_[g[PATHS[0]], g[PATHS[1]]] for g in found])
 
 
-@pytest.mark.parametrize("smooth", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("smooth", [False, True])
 def test_a_ball_of_triangles_is_a_ball(smooth, f64):
     """Interior, outlines (in flat shading every edge is one) and shadows, on 1,280 triangles; on 20 it is another shape."""
     mean, error = mean_and_error(slopes(with_ball(None), 128, 512))
