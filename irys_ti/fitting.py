@@ -99,7 +99,7 @@ def fit(
     it falls over the last part of the fit. bounds: {path: (low, high)}, by default the parameter's range.
     seeds: "fresh" random numbers every step, or "fixed"; both follow from ``seed``.
     method: "adam", or "newton" for a few numbers (32 at most) whose effects on the picture are alike, such as joint
-    angles: steps of Gauss and Newton, shaped by differences of pictures, two a number (irys_ti/optim/newton.py).
+    angles: steps of Gauss and Newton, shaped by differences of pictures, four a number (irys_ti/optim/newton.py).
     out: a folder for loss.csv, target.png, iter_NNN.png, loss.png, comparison.png and state.npz; with ``resume``,
     a fit that is found there goes on from its last step and ends with the same bits as an uninterrupted one.
     every: steps between pictures and saved states. callback(FitStep) after every step; True ends the fit there.
@@ -226,13 +226,13 @@ class _Fit:
     def step(self) -> ArithmeticError | None:
         """One gradient and one update; a faulty gradient changes nothing and is returned."""
         began, progress, step = time.perf_counter(), self.progress, self.progress.done
-        numbers = np.random.SeedSequence([self.seed % 2**63, step if self.fresh else 0]).generate_state(3)
+        numbers = np.random.SeedSequence([self.seed % 2**63, step if self.fresh else 0]).generate_state(4)
         spp = samples(self.spp, step, self.steps)
         loss, grads, fault = float("nan"), None, None
         try:
             # Few samples a step: outlines and shadows, which pull on poses most, take as many as paths do.
             seeds = tuple(int(n) for n in numbers[:2])
-            self.measure(step, spp, int(numbers[2]))
+            self.measure(step, spp, tuple(int(n) for n in numbers[2:]))
             loss, grads = api.gradient(self.scene, self.loss, spp, seeds, self.params, boundary_spp=spp)
         except ArithmeticError as error:
             fault = error
@@ -248,15 +248,15 @@ class _Fit:
             self.assign(new)
         return fault
 
-    def measure(self, step: int, spp: int, seed: int) -> None:
+    def measure(self, step: int, spp: int, seeds: tuple[int, int]) -> None:
         """A new metric for steps of Gauss and Newton, where one is due."""
         progress, rules = self.progress, self.settings
         if self.method != "newton" or not progress.newton.due(step):
             return
 
-        def image_at(values):
+        def image_at(values, which):
             self.assign(values)
-            return picture(self.scene, spp, seed)
+            return picture(self.scene, spp, seeds[which])
 
         lengths = rules.lengths(progress.values, 1.0)
         progress.newton.measure(image_at, progress.values, lengths, rules.low, rules.high, self.loss.derivative)

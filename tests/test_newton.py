@@ -17,7 +17,7 @@ def pictures():
     rng = np.random.default_rng(3)
     shared, own = rng.standard_normal((8, 8, 3)), rng.standard_normal((2, 8, 8, 3))
     pattern = shared + 0.1 * own
-    image = lambda v: float(v["a"]) * pattern[0] + float(v["b"]) * pattern[1]  # noqa: E731
+    image = lambda v, _=0: float(v["a"]) * pattern[0] + float(v["b"]) * pattern[1]  # noqa: E731
     target = TRUTH[0] * pattern[0] + TRUTH[1] * pattern[1]
     return pattern, image, it.L2(target)
 
@@ -51,7 +51,7 @@ def test_what_no_picture_tells_of_stays():
     values = {"a": np.array(0.1), "b": np.array(0.2), "c": np.array(0.7)}
     lengths = dict.fromkeys(values, 0.05)
     low, high = dict.fromkeys(values, -1.0), dict.fromkeys(values, 1.0)
-    newton.measure(lambda v: float(v["a"]) * pattern[0], values, lengths, low, high, loss.derivative)
+    newton.measure(lambda v, _: float(v["a"]) * pattern[0], values, lengths, low, high, loss.derivative)
     moved = newton.step(values, {"a": 1.0, "b": np.nan, "c": 3.0}, lengths, low, high, 0, 10)
     assert moved["a"] != 0.1 and moved["b"] == 0.2 and moved["c"] == 0.7
     assert abs(moved["a"] - 0.1) <= 3 * 0.05 + 1e-12
