@@ -13,10 +13,14 @@ from .errors import SceneError
 from .io.images import WRITES, linear_to_srgb, srgb_to_linear, write_image
 from .io.materialx import load_materials
 from .io.openpbr import Imported
+from .kernels.bsdf import BSDFS
 from .scene.preview_ball import ball_of, preview_ball
 
 LABEL = 0.12  # height of a label, by that of its picture
 PAPER, INK = 0.08, 0.9  # sRGB
+# Of the ball, in the materials' unit of length. The published presets give mean free paths in centimetres (skin's are
+# those of Jensen et al. 2001), so theirs is a ball ten across; one of two would glow through.
+RADIUS = 5.0
 
 
 @dataclass
@@ -27,8 +31,10 @@ class Ball:
     image: np.ndarray
 
 
-def balls(materials: list[Imported], size: int, spp: int, seed: int = 1, progress: Callable | None = None) -> list[Ball]:
-    """A picture of each material.
+def balls(
+    materials: list[Imported], size: int, spp: int, seed: int = 1, progress: Callable | None = None, radius: float = RADIUS
+) -> list[Ball]:
+    """A picture of each material on a ball of ``radius`` of its own unit of length.
 
     All materials are in one scene and the ball wears them in turn, so that kernels are compiled once: for at most
     four versions of OpenPBR, whatever the number of materials. progress(fraction, text) hears of each picture.
@@ -46,11 +52,20 @@ def balls(materials: list[Imported], size: int, spp: int, seed: int = 1, progres
                 progress(i / len(materials), imported.material.id)
             imported.light(ball)
             ball.material = material.id
+            material.values = {**material.values, **lengths(material.values, radius)}
             image = render(scene, spp, seed)
             made.append(Ball(imported.material.id, image))
     except KeyboardInterrupt:
         raise SheetInterrupted(made, len(materials)) from None
     return made
+
+
+def lengths(values: dict, radius: float) -> dict:
+    """What of a material's values are lengths, where the ball of radius 1 stands for one of ``radius``."""
+    out = {name: values[name] / radius for name in ("subsurface_radius", "transmission_depth") if np.isscalar(values.get(name))}
+    if "subsurface_weight" in values:
+        out.setdefault("subsurface_radius", BSDFS["openpbr"].PARAMS["subsurface_radius"].default / radius)
+    return out
 
 
 class SheetInterrupted(KeyboardInterrupt):
@@ -114,6 +129,9 @@ def add_arguments(parser) -> None:
     parser.add_argument("--spp", type=int, help="samples per pixel (default 256, for a sheet 96)")
     parser.add_argument("--size", type=int, help="pixels of a ball's side (default 384, for a sheet 128)")
     parser.add_argument("--columns", type=int, help="pictures in a row of the sheet")
+    parser.add_argument(
+        "--radius", type=float, default=RADIUS, help="the ball's radius in the material's unit of length (default %(default)g)"
+    )
     parser.add_argument("--arch", default="auto", help="auto, cpu, cuda, vulkan or metal")
     parser.add_argument("--precision", default="f32", choices=("f32", "f64"))
     parser.add_argument("--threads", type=int, help="CPU threads (default: all)")
@@ -133,6 +151,8 @@ def main(args) -> int:
         value = getattr(args, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name} {value}: give a whole number of 1 or more")
+    if not 0 < args.radius < np.inf:
+        raise ValueError(f"--radius {args.radius:g}: give a length above 0")
     source = args.file or args.presets
     out = args.out or Path(f"{source.resolve().stem}.png")
     if not out.parent.is_dir():
@@ -149,7 +169,7 @@ def main(args) -> int:
     stopped = None
     try:
         with progress("rendering") as tell:
-            made = balls(materials, size, spp, args.seed, tell)
+            made = balls(materials, size, spp, args.seed, tell, args.radius)
     except SheetInterrupted as error:
         made, stopped = error.made, error
         if not made:

@@ -7,7 +7,7 @@ import irys_ti as it
 from irys_ti import cli, material_sheet
 from irys_ti.errors import SceneError
 from irys_ti.io.validate import validate
-from irys_ti.material_sheet import Ball, SheetInterrupted, balls, load_folder, sheet
+from irys_ti.material_sheet import Ball, SheetInterrupted, balls, lengths, load_folder, sheet
 from irys_ti.scene.preview_ball import ball_of, preview_ball
 
 PLAIN = '<materialx version="1.39"><open_pbr_surface name="{}" type="surfaceshader">{}</open_pbr_surface></materialx>'
@@ -81,6 +81,13 @@ def test_ctrl_c_keeps_what_is_made(folder, monkeypatch, capsys):
     assert "2 of 3" in capsys.readouterr().err and it.read_image(out).shape[0] > 0
 
 
+def test_the_balls_radius_is_in_the_materials_unit():
+    assert lengths({"subsurface_weight": 1.0}, 5.0) == {"subsurface_radius": 0.2}
+    assert lengths({"subsurface_weight": 1.0, "subsurface_radius": 2.0}, 4.0) == {"subsurface_radius": 0.5}
+    assert lengths({"transmission_depth": 0.1, "coat_weight": 1.0}, 5.0) == {"transmission_depth": 0.02}
+    assert lengths({"coat_weight": 1.0}, 5.0) == {}
+
+
 def test_a_long_name_is_shortened():
     page = sheet([Ball("x" * 200, np.zeros((24, 24, 3)))] * 5, columns=2)
     assert page.shape[1] == 2 * 24 + 3 * 2 and page.shape[0] > 3 * 24
@@ -92,6 +99,7 @@ def test_a_long_name_is_shortened():
         ([], "either FILE.mtlx or --presets"),
         (["--presets", "nowhere"], "no such folder"),
         (["m.mtlx", "--size", "0"], "--size 0"),
+        (["m.mtlx", "--radius", "0"], "--radius 0"),
         (["m.mtlx", "-o", "m.gif"], "m.gif"),
         (["m.mtlx"], "m.mtlx"),
     ],
