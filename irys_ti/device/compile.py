@@ -259,11 +259,13 @@ class DeviceScene:
             if np.array_equal(now, then):
                 continue
             differs = np.flatnonzero(now != then)
-            a, b = int(differs[0]), int(differs[-1]) + 1
-            part = self.scratch.lend(now[a:b], np.int32 if i else None)
-            write(getattr(self, name), a, part, b - a)
+            # A power of two of them, so that there are few sizes of arrays to keep.
+            n = min(size, 1 << int(differs[-1] - differs[0]).bit_length())
+            a = min(int(differs[0]), size - n)
+            part = self.scratch.lend(now[a : a + n], np.int32 if i else None)
+            write(getattr(self, name), a, part, n)
             self.scratch.give_back(part)
-            then[a:b] = now[a:b]
+            then[a : a + n] = now[a : a + n]
 
     def _write_camera(self, scene: Scene) -> None:
         camera, film = scene.camera, scene.camera.film
