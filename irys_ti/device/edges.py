@@ -64,8 +64,6 @@ def find_edges(mesh: Mesh) -> MeshEdges:
     low, high = low[order], high[order]
     starts = np.flatnonzero(np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]) if len(low) else np.zeros(0, int)
     count = np.diff(np.r_[starts, len(low)])
-    if count.size and count.max() > layout.MAX_FACES:
-        raise SceneError(f"shape '{mesh.id}'", f"{count.max()} faces share an edge", f"at most {layout.MAX_FACES} may")
     n = len(starts)
     opposite = np.full((n, layout.MAX_FACES), -1, np.int64)
     sides = np.full((n, layout.MAX_FACES), -1, np.int64)
@@ -73,6 +71,11 @@ def find_edges(mesh: Mesh) -> MeshEdges:
         has = count > k
         opposite[has, k] = c[order[starts[has] + k]]
         sides[has, k] = order[starts[has] + k]
+    for i in np.flatnonzero(count > layout.MAX_FACES):
+        at = order[starts[i] : starts[i] + count[i]]
+        kept = _span(v[c[at]] - v[low[starts[i]]], v[high[starts[i]]] - v[low[starts[i]]])
+        opposite[i] = -1
+        opposite[i, : len(kept)] = c[at[kept]]
     first = sides[:, 0] if n else np.zeros(0, np.int64)
     pair = count == 2
     flat, smooth = np.zeros(n, bool), np.zeros(n, bool)
@@ -89,6 +92,27 @@ def find_edges(mesh: Mesh) -> MeshEdges:
         np.c_[side_a[first], side_b[first]][keep].reshape(-1, 2), solid[side_face[first]][keep] if n else first,
         opposite[keep], smooth[keep],
     )  # fmt: skip
+
+
+def _span(across: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Four at most of the faces that share an edge, which lie on one side of a plane through it where all of them do.
+
+    across: (n, 3) from the edge to each face's third vertex. along: (3,) the edge. Where the widest gap between the faces
+    is half a turn or more, the two beside it; else steps round the edge, each as far as goes below half a turn: two of
+    them are more than half a turn.
+    """
+    x = across[0] - along * (across[0] @ along) / max(along @ along, 1e-300)
+    angle = np.arctan2(across @ np.cross(along, x) / max(np.linalg.norm(along), 1e-150), across @ x) % (2 * np.pi)
+    order = np.argsort(angle, kind="stable")
+    gap = np.diff(np.r_[angle[order], angle[order[0]] + 2 * np.pi])
+    widest = int(gap.argmax())
+    if gap[widest] >= np.pi:
+        return np.array([order[widest], order[(widest + 1) % len(order)]])
+    kept = [order[0]]
+    for _ in range(layout.MAX_FACES - 1):
+        turn = (angle - angle[kept[-1]]) % (2 * np.pi)
+        kept.append(np.where(turn < np.pi, turn, -1.0).argmax())
+    return np.array(kept)
 
 
 def _away(v, same, a, b, c, d) -> np.ndarray:

@@ -50,13 +50,27 @@ def test_faces_folded_flat_onto_each_other_keep_their_edge():
     assert len(shared) == 1
 
 
-def test_three_faces_may_share_an_edge_and_five_may_not():
-    fan = [[0, 0, 0], [0, 0, 1], *([np.cos(a), np.sin(a), 0.5] for a in np.arange(5))]
-    faces = [[0, 1, 2 + k] for k in range(5)]
-    shared = find_edges(mesh(fan, faces[:3])).opposite
-    assert ((shared >= 0).sum(1) == 3).sum() == 1
-    with pytest.raises(ValueError, match="5 faces share an edge"):
-        find_edges(mesh(fan, faces))
+@pytest.mark.parametrize("n", [3, 4, 5, 9])
+def test_any_number_of_faces_may_share_an_edge(n):
+    """What is kept of them lies on one side of a plane through the edge exactly where all of them do."""
+    rng = np.random.default_rng(n)
+    found = set()
+    for spread in (0.6, 1.4, 3.0, 6.3):
+        angle = rng.uniform(0, spread, n)
+        fan = mesh(
+            np.vstack([[[0, 0, 0], [0, 0, 1]], np.c_[np.cos(angle), np.sin(angle), rng.normal(size=n)]]),
+            [[0, 1, 2 + k] for k in range(n)],
+        )
+        edges = find_edges(fan)
+        shared = np.flatnonzero((edges.ends < 2).all(1))
+        assert len(edges) == 2 * n + 1 and len(shared) == 1
+        kept = edges.opposite[shared[0]]
+        for a in rng.uniform(0, 2 * np.pi, 100):
+            side = fan.vertices[:, :2] @ [-np.sin(a), np.cos(a)]
+            of_all, of_kept = (np.unique(side[k] > 0).size == 1 for k in (np.arange(2, 2 + n), kept[kept >= 0]))
+            assert of_all == of_kept
+            found.add(bool(of_all))
+    assert found == {True, False}
 
 
 def test_faces_without_area_have_no_edges():
