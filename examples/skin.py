@@ -164,27 +164,30 @@ def main(argv=None) -> dict[str, float]:
 
     began = time.perf_counter()
     scene = studio(*size, levels, TRUTH)
-    shots = np.stack([it.render(scene, spp, seed=seed + 1000 + k) for k in range(4)])
-    target, variance = shots.mean(0), shots.var(0, ddof=1)
-    # Glints at the rim are noise, not news of the skin: pixels count by how well they are known.
-    weight = (1.0 / (variance + np.quantile(variance, 0.75))).ravel()
+    target = np.mean([it.render(scene, spp, seed=seed + 1000 + k) for k in range(4)], 0)
+    weight = np.ones(target.size)
     print(f"{len(scene.shapes[0].faces):,} triangles; the picture took {time.perf_counter() - began:.1f} s")
     params, amounts, found, images = it.parameters(scene), dict(START), [], []
     for step in range(steps):
         for path, x in skin(**amounts).items():
             params[path] = x
         # Gauss and Newton, in logarithms: two independent derivative images each, so that noise does not pass for signal.
-        rest = (target - it.render(scene, spp, seed=seed + 10 * step + 1)).ravel()
+        shots = np.stack([it.render(scene, spp // 4, seed=seed + 100 * step + k) for k in range(4)])
+        rest = (target - shots.mean(0)).ravel()
         # Relative to the concentrations they change little, so that each step adds to what is known of them.
         n = spp // 4 if step else spp // 8
         now = [
-            np.stack([it.forward(scene, tangent(amounts, name), n, seed=seed + 10 * step + s).ravel() for name in amounts])
+            np.stack([it.forward(scene, tangent(amounts, name), n, seed=seed + 100 * step + 10 + s).ravel() for name in amounts])
             for s in (2, 3)
         ]
         images = [*images, now] if step > 1 else [now]
         first, second = (np.mean([pair[k] for pair in images], 0) for k in (0, 1))
         both = first * weight @ second.T
         change = np.linalg.solve(both + both.T, (first + second) * weight @ rest)
+        # Glints at the rim are noise, not news of the skin: pixels count by how well they are known. Never by the noise that
+        # they are compared in, as what happens to be dark is thought to be well known: so from here on, in the next steps.
+        variance = shots.var(0, ddof=1)
+        weight = (1.0 / (variance + np.quantile(variance, 0.75))).ravel()
         said = ", ".join(f"{name} {x:.5f}" for name, x in amounts.items())
         print(f"step {step}: {said}, mean difference {rest.mean():+.5f}")
         amounts = {name: x * float(np.exp(np.clip(c, -0.7, 0.7))) for (name, x), c in zip(amounts.items(), change)}

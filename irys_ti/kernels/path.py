@@ -84,6 +84,7 @@ from irys_ti.kernels.media_path import (
     PIECE,
     SEGMENTS,
     TURNS,
+    clear_of_ends,
     derive_media,
     first_inside,
     is_far,
@@ -302,7 +303,7 @@ def trace_paths(
                             decisions = fold(decisions, 2 * chosen + ti.select(is_scattered, 1, 0))
                             sig = fold_real(sig, gone)
                             if is_scattered:
-                                start = start + gone * d
+                                start = o + (gone - (o - start).dot(d)) * d
                                 d, d_score = turn_direction(d, g, draw(seed_walk, n_walked, 0), draw(seed_walk, n_walked, 1))
                                 score += d_score
                                 kept = roulette(T, zeros, dim, draw(seed_walk, n_walked, 2))
@@ -353,7 +354,7 @@ def trace_paths(
                                 T *= F
                                 zeros += own
                                 if t_s >= 0.0:
-                                    scattered, prim, inst, t = 1, -1, -1, t_s
+                                    scattered, prim, inst, t = 1, -1, -1, clear_of_ends(t_s, span, start, d, radius)
                     if ray == 1:
                         lit = ti.select(prim < 0 and reach > 0.0, 1, 0)
                         if ti.static(config.media != 0):
@@ -382,8 +383,9 @@ def trace_paths(
                                 i_light = -1
                                 material = ints[H_MATERIALS] + ints[medium + MEDIUM_MATERIAL] * MATERIAL_STRIDE
                                 flags = ints[material + MATERIAL_FLAGS]
-                                p, ns, hit_t = start + t * d, -d, t
+                                p, ns, hit_t = o + (t - (o - start).dot(d)) * d, -d, t  # on the ray that was traced
                                 on_surface = ti.select(depth + 1 < max_depth, 1, 0)
+                                lift = 0.0 * ng  # rays start at the vertex itself
                         if prim >= 0:
                             shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                             material = ints[H_MATERIALS] + ints[shape + SHAPE_MATERIAL] * MATERIAL_STRIDE

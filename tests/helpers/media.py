@@ -35,10 +35,13 @@ def ball(values, eye, target=(0, 0, 0), phase="isotropic", radius=1.0, pixels=8,
 
 
 def half_space(albedo, size=60.0) -> Scene:
-    """A wide slab without end below, seen from straight above: by reciprocity its plane albedo at normal incidence."""
+    """A wide slab without end below, seen from straight above: by reciprocity its plane albedo at normal incidence.
+
+    Roulette comes once next to nothing is left: played at weights that tell, it is most of the noise of long paths.
+    """
     top = rectangle(translate(7, 3, 0) @ scale(size), id="top", material="none", interior="fog")
     fog = Medium("fog", values={"sigma_t": 1.0, "albedo": albedo})
-    return scene(camera([0, 0, 1], [0, 0, 0], 0.01, 8), [top], [fog], depth=100000, rr=64)
+    return scene(camera([0, 0, 1], [0, 0, 0], 0.01, 8), [top], [fog], depth=100000, rr=int(16 / (1 - albedo)))
 
 
 def foggy_room(pixels=16, phase="hg", **values) -> Scene:

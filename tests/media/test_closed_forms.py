@@ -8,7 +8,7 @@ from irys_ti.scene import Medium, Sphere, points, rectangle
 from irys_ti.scene.transform import scale, translate
 from tests.helpers import media as scenes
 from tests.helpers.scenes import FLAT, camera
-from tests.helpers.statistics import assert_z, sample
+from tests.helpers.statistics import assert_z, mean_and_error, sample
 
 
 def flat(image):
@@ -65,8 +65,10 @@ def test_half_space(albedo, f32):
 @pytest.mark.parametrize("albedo", HALF_SPACE)
 def test_half_space_to_three_digits(albedo, f32):
     scene, (expected, slope) = scenes.half_space(albedo), HALF_SPACE[albedo]
-    assert_z(sample(lambda seed: flat(it.render(scene, 4096, seed))), expected, precise=1e-3)
-    assert_z(gradient_of(scene, "fog.albedo", 2048, range(16)), slope, precise=5e-3)
+    x, g = sample(lambda seed: flat(it.render(scene, 2048, seed))), gradient_of(scene, "fog.albedo", 512, range(16))
+    print(albedo, *mean_and_error(x), *mean_and_error(g))
+    assert_z(x, expected, precise=6e-4)
+    assert_z(g, slope, precise=2e-3)
 
 
 def test_emission(f32):
@@ -154,11 +156,29 @@ def test_furnace(f32):
         assert_z(sample(lambda seed: flat(it.render(white, 64, seed)), range(8)), 1.0, precise=0.01)  # noqa: B023
 
 
-@pytest.mark.slow
-def test_furnace_of_10000_scatterings(f32):
-    """In a ball of optical radius 140, from its centre: the mean number of scatterings is about 10,000."""
-    white = scenes.ball({"sigma_t": 140.0, "albedo": 1.0}, [0, 0, 0], [0, 0, 1], depth=10**7, rr=10**8, pixels=64)
-    assert_z(sample(lambda seed: flat(it.render(white, 4, seed)), range(8)), 1.0, precise=0.001)
+@pytest.mark.parametrize("shells", [0, 5])
+def test_furnace_of_10000_scatterings(shells, f32):
+    """In a ball of optical radius 140, from its centre: on average 140^2 / 2, about 10,000 scatterings, and no light is lost.
+
+    Paths find the sky by themselves, as light sampling looks at a bright lamp within a black ball: next to nothing but the
+    wavelengths is drawn that their light depends on, so they are held against the same paths without a medium.
+    shells: null boundaries within, which the paths cross over and over.
+    """
+
+    def seen(**values):
+        white = scenes.ball(values, [0, 0, 0], [0, 0, 1], depth=10**7, rr=10**8)
+        white.lights[1] = it.Light("bulb", "point", {"intensity": 1e6}, translate(0, 0, -4))
+        white.shapes.append(Sphere(id="shade", material="black", center=np.array([0, 0, -4.0]), radius=0.1))
+        radii = (np.arange(shells) + 1) / (shells + 1)
+        white.shapes += [Sphere(id=f"shell{k}", material="none", interior="fog", radius=r) for k, r in enumerate(radii)]
+        return it.render(white, 3, 3).mean((0, 1))
+
+    found, clear = seen(sigma_t=140.0, albedo=1.0), seen(sigma_t=1e-9, albedo=1.0)
+    print(found / clear - 1)
+    np.testing.assert_allclose(found, clear, rtol=3e-3)
+    if not shells:  # the control: a millionth lost at each scattering is a hundredth in the end
+        lossy = seen(sigma_t=140.0, albedo=1.0 - 1e-6)
+        assert ((0.98 < lossy / clear) & (lossy / clear < 0.995)).all()
 
 
 def test_tinted_glass(f32):
