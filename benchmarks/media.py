@@ -3,7 +3,7 @@
     python benchmarks/media.py [--size 128] [--spp 64] [--arch cpu]
 
 The first three are a ball of scattering fog in a box over a floor, on the same paths but for what decides collisions: their
-pictures agree within noise. Every picture is made thrice; the fastest counts. Run it alone on the machine.
+pictures agree within noise. They take turns, and medians count, so that what else runs on the machine slows all alike.
 """
 
 import argparse
@@ -17,15 +17,11 @@ from tests.helpers.media import blob, smoke
 from tests.helpers.walks import SKIN, on_floor
 
 
-def fastest(scene, spp: int) -> tuple[float, float]:
-    """(seconds of the fastest of three pictures, mean of the last)."""
-    it.render(scene, 1)
-    times = []
-    for k in range(3):
-        began = time.perf_counter()
-        image = it.render(scene, spp, seed=k)
-        times.append(time.perf_counter() - began)
-    return min(times), float(image.mean())
+def timed(scene, spp: int, seed: int) -> tuple[float, float, float]:
+    """(seconds, seconds of all cores, mean) of a picture."""
+    began, worked = time.perf_counter(), time.process_time()
+    image = it.render(scene, spp, seed=seed)
+    return time.perf_counter() - began, time.process_time() - worked, float(image.mean())
 
 
 def main() -> None:
@@ -33,6 +29,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--spp", type=int, default=64)
     parser.add_argument("--arch", default="auto")
+    parser.add_argument("--rounds", type=int, default=7)
     args = parser.parse_args()
     runtime.init(args.arch)
     n = args.size
@@ -43,12 +40,20 @@ def main() -> None:
         "uneven grid, 64^3": smoke(blob(64), n),
         "skin": on_floor(SKIN, n),
     }
-    first = None
-    for name, scene in scenes.items():
-        seconds, mean = fastest(scene, args.spp)
-        first = first or seconds
+    found = {name: [] for name in scenes}
+    for scene in scenes.values():
+        timed(scene, 1, 0)
+    for k in range(args.rounds):
+        for name, scene in scenes.items():
+            found[name].append(timed(scene, args.spp, k))
+    first = np.median(found["homogeneous"], 0)
+    for name, rows in found.items():
+        seconds, worked, mean = np.median(rows, 0)
         paths = n * n * args.spp / seconds
-        print(f"{name:22s} {seconds:8.3f} s  {paths / 1e6:7.2f} M paths/s  {seconds / first:5.2f} times the first  mean {mean:.4f}")
+        print(
+            f"{name:22s} {seconds:8.3f} s  {paths / 1e6:7.2f} M paths/s  {seconds / first[0]:5.2f} times the first, "
+            f"{worked / first[1]:5.2f} of the cores' time  mean {mean:.4f}"
+        )
 
 
 if __name__ == "__main__":

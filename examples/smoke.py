@@ -18,7 +18,9 @@ from irys_ti.scene.transform import look_at, scale, translate
 
 SIGMA, ALBEDO = 3.0, 0.8  # extinction at density 1 per side of the cube; what of it scatters
 BLUR = 0.042  # standard deviation of a step's blur, in sides of the cube
+PICTURE = 8  # times as many samples a picture takes as its derivatives
 START = 0.1  # the density that it begins with, everywhere
+SAFE = 1.2  # the curvature is at most so many times what is measured
 MEASURED = 32  # voxels along a side of the finest grid that the curvature is measured on; finer ones take its
 
 
@@ -31,6 +33,7 @@ def plume(n: int, puffs: int = 14) -> np.ndarray:
         h = (k + 0.5) / puffs
         turn, spread, width = 7.0 * h + rng.uniform(0, 0.8), 0.06 + 0.16 * h, rng.uniform(0.055, 0.08) + 0.05 * h
         at = [0.5 + spread * np.cos(turn) * rng.uniform(0.4, 1.2), 0.12 + 0.74 * h, 0.5 + spread * np.sin(turn) * rng.uniform(0.4, 1.2)]
+        width = max(width, 1.6 / n)  # what the voxels can hold
         r2 = (x - at[0]) ** 2 + (y - at[1]) ** 2 + (z - at[2]) ** 2
         out += rng.uniform(0.6, 1.2) * np.exp(-0.5 * r2 / width**2)
     return np.maximum(out - 0.05, 0.0)
@@ -102,27 +105,25 @@ class Views:
         loss, slope = 0.0, np.zeros(x.shape)
         for camera, picture in zip(self.cameras, self.pictures):
             self.scene.camera = camera
-            self.seed += 2
-            value, found = it.gradient(self.scene, it.L2(picture), spp, (self.seed, self.seed + 1), ["smoke.density"])
-            loss, slope = loss + value, slope + found["smoke.density"]
-        half = 0.5 * self.pictures[0].size
-        return half * loss, half * slope
+            self.seed += 3
+            # Pictures cost less than their derivatives, and their noise multiplies those': so they take more samples.
+            rest = it.render(self.scene, PICTURE * spp, self.seed).astype(np.float64) - picture
+            _, found = it.gradient(self.scene, lambda image, rest=rest: (0.0, rest), spp, (self.seed + 1, self.seed + 2), ["smoke.density"])
+            loss, slope = loss + 0.5 * (rest**2).sum(), slope + found["smoke.density"]
+        return loss, slope
 
-    def curvature(self, x: np.ndarray, spp: int, turns: int = 3) -> float:
-        """The largest that a blurred direction meets: of blur J' J, J the pictures' derivative, by powers."""
+    def curvature(self, x: np.ndarray, spp: int) -> float:
+        """About the largest eigenvalue of J' J, J the pictures' derivative: that of a broad cloud in the middle."""
         self.show(x)
-        v, size = np.ones(x.shape), 0.0
-        for _ in range(turns):
-            v = v / np.linalg.norm(v)
-            out = np.zeros(x.shape)
-            for camera in self.cameras:
-                self.scene.camera = camera
-                self.seed += 2
-                seen = it.forward(self.scene, {"smoke.density": v}, spp, seed=self.seed)
-                out += it.backward(self.scene, seen, spp, self.seed + 1, ["smoke.density"])["smoke.density"]
-            v = blurred(out)
-            size = float(np.linalg.norm(v))
-        return size
+        c = (np.arange(len(x)) + 0.5) / len(x) - 0.5
+        r2 = c[:, None, None] ** 2 + c[:, None] ** 2 + c**2
+        v, size = np.exp(-0.5 * r2 / 0.25**2), 0.0
+        for camera in self.cameras:
+            self.scene.camera = camera
+            self.seed += 2
+            a, b = (it.forward(self.scene, {"smoke.density": v}, spp, self.seed + k).astype(np.float64) for k in (0, 1))
+            size += float((a * b).sum())  # of two sets of random numbers: the square of one would count its noise
+        return SAFE * size / float((v * v).sum())
 
 
 def recover(views: Views, levels, report) -> np.ndarray:
@@ -131,7 +132,7 @@ def recover(views: Views, levels, report) -> np.ndarray:
     for n, steps, spp in levels:
         x = resized(x, n)
         if n <= MEASURED:
-            unit = views.curvature(x, 2 * spp) * n**3  # a voxel's share falls with its volume
+            unit = views.curvature(x, 4 * spp) * n**3  # a voxel's share falls with its volume
         ahead, before, t, total, weight = x.copy(), x, 1.0, np.zeros(x.shape), 0.0
         for step in range(steps):
             loss, slope = views.misfit(ahead, spp)
@@ -165,11 +166,11 @@ def main(argv=None) -> dict[str, float]:
     it.init(args.arch)
     args.out.mkdir(parents=True, exist_ok=True)
     if args.quick:
-        args.size, args.pixels, args.target_spp = 16, 24, 512
+        args.size, args.pixels, args.target_spp = 16, 24, 384
     if args.levels:
         levels = [tuple(int(k) for k in level.split(",")) for level in args.levels.split("/")]
     elif args.quick:
-        levels = [(8, 8, 8), (16, 12, 12)]
+        levels = [(8, 8, 6), (16, 14, 6)]
     else:
         levels = [(16, 12, 64), (32, 16, 256), (64, 8, 256), (args.size, 4, 256)]
 
