@@ -132,16 +132,18 @@ class Boundary(Launcher):
         if device.lights.riding and not bounced:
             config = replace(config, riding=2)
         for first, n in self._chunks():
-            rays = self.borrow(n * layout.RAY_STRIDE if bounced else 1)
-            samples = self.borrow(4 * n if bounced else 1)
+            rays, near = self.borrow(n * layout.RAY_STRIDE if bounced else 1), self.borrow(n * layout.RAY_STRIDE if bounced else 1)
+            samples, samples_near = self.borrow(4 * n if bounced else 1), self.borrow(4 * n if bounced else 1)
+            given = {TRACE: (rays, near), BOUNCED: (samples_near, samples), DIRECT: (rays, samples)}
             for phase in (TRACE, BOUNCED) if bounced else (DIRECT,):
                 deposit_shadows(
-                    device.reals, device.ints, *accel, self.records, table, d_film, acc, rays, samples, len(weights), first, n,
+                    device.reals, device.ints, *accel, self.records, table, d_film, acc, *(given[phase]), len(weights), first, n,
                     seed, 1.0 / self.per_set, self.n, replicas, config, phase,
                 )  # fmt: skip
                 if phase == TRACE:
                     self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples, rays=rays, seed=seed)
-            self.give_back(rays, samples)
+                    self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples_near, rays=near, seed=seed)
+            self.give_back(rays, near, samples, samples_near)
 
     def _throwing(self) -> np.ndarray:
         """Weights of edges as ones that throw shadows.
@@ -163,12 +165,15 @@ class Boundary(Launcher):
         table, seed = runtime.array(table_of(weights)), self._seed(index, 4 if bounced else 3)
         accel, config = device.geometry.accel.device(), device.config(PRIMAL)
         for first, n in self._chunks(total):
-            rays, samples = self.borrow(n * layout.RAY_STRIDE if bounced else 1), self.borrow(4 * n if bounced else 1)
+            rays, near = self.borrow(n * layout.RAY_STRIDE if bounced else 1), self.borrow(n * layout.RAY_STRIDE if bounced else 1)
+            samples, samples_near = self.borrow(4 * n if bounced else 1), self.borrow(4 * n if bounced else 1)
+            given = {TRACE: (rays, near), BOUNCED: (samples_near, samples), DIRECT: (rays, samples)}
             for phase in (TRACE, BOUNCED) if bounced else (DIRECT,):
                 deposit_farther(
-                    device.reals, device.ints, *accel, self.records, table, d_film, acc, rays, samples, len(weights), first, n,
+                    device.reals, device.ints, *accel, self.records, table, d_film, acc, *(given[phase]), len(weights), first, n,
                     seed, 1.0 / total, self.n, replicas, config, phase,
                 )  # fmt: skip
                 if phase == TRACE:
                     self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples, rays=rays, seed=seed)
-            self.give_back(rays, samples)
+                    self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples_near, rays=near, seed=seed)
+            self.give_back(rays, near, samples, samples_near)

@@ -18,6 +18,7 @@ from irys_ti.kernels.adjoint import NEXT, around_bsdf
 from irys_ti.kernels.bvh import INSTANCE
 from irys_ti.kernels.bvh.instance import INSTANCE_REALS, TO_OBJECT, rotate
 from irys_ti.kernels.emitter import light_record, sample_shape, select_entry, to_light_frame
+from irys_ti.kernels.following import CHAIN, carried, following, near_reach
 from irys_ti.kernels.frame import affine_transposed, to_world
 from irys_ti.kernels.geometry import mesh, sphere
 from irys_ti.kernels.layout import (
@@ -57,17 +58,19 @@ from irys_ti.kernels.shading import emitted_turn, eval_bsdf_turn, lookup_rows
 from irys_ti.kernels.surface import offset_point
 from irys_ti.runtime import ti
 
-# Rows of ``track``, which a path carries from vertex to vertex: the vertex before, and what its BSDF wants of the
-# direction to the next (times what the path brings from there).
+# Rows of ``track``, which a path carries from vertex to vertex: the vertices before, the last one first, and what the last
+# one's BSDF wants of the direction to the next (times what the path brings from there). PREV_W: that, how far it
+# follows, and the distance at which following ends.
 PREV_P, PREV_N, PREV_NS, PREV_D, PREV_WO, PREV_W, TRACK_ROWS = range(7)
-PREV_SHAPE, PREV_PRIM, PREV_INST, TRACK_INTS = range(4)
+PREV_SHAPE, PREV_PRIM, PREV_INST, PREV_CHAIN, TRACK_INTS = range(5)
+REMEMBERED = CHAIN  # vertices
 ROWS = 8  # of the derivatives of one mover: translation, rotation, scale, centre, radius, a triangle's corners
 FIRST_CORNER = 5
 
 
 def track_sizes(config) -> tuple[int, int]:
     """Rows of three reals, and integers, that a path carries: few where no derivative by place is asked for."""
-    return (TRACK_ROWS, TRACK_INTS) if config.motion else (1, 1)
+    return (REMEMBERED * TRACK_ROWS, REMEMBERED * TRACK_INTS) if config.motion else (1, 1)
 
 
 @ti.func
@@ -135,7 +138,8 @@ def adjoint_of_motion(
 
     Called in the replay at every vertex, before the throughput takes the vertex's own factor up.
     """
-    here_g, here_turn, here_area = no_vector(), no_vector(), no_vector()
+    here_g, here_turn, here_area, here_ride = no_vector(), no_vector(), no_vector(), no_vector()
+    follows, chained = 0.0, 0
     prev_g, gaze = no_vector(), no_vector()
     light_p, light_n, light_g, light_area = no_vector(), ti.Vector([0.0, 0.0, 1.0]), no_vector(), no_vector()
     light_shape, light_prim = -1, -1
@@ -147,11 +151,16 @@ def adjoint_of_motion(
     distance = back.norm()
     if depth > 0 and met and distance > 0.0:
         weight, cosine = track[PREV_W, 0], ng.dot(back)
+        follows, slope = following(ints, shape, distance, track[PREV_W, 2], track_of[PREV_CHAIN])
+        chained = ti.select(follows > 0.0, track_of[PREV_CHAIN] + 1, 0)
         g = sideways(row(track, PREV_WO), -back / distance, distance) + 3.0 * weight * back / (distance * distance)
         if cosine != 0.0:
             g -= ng * (weight / cosine)
-            here_area = back * (weight / cosine)
-        here_g += g
+            here_area = back * (weight * (1.0 - follows) / cosine)
+        g *= 1.0 - follows
+        if cosine != 0.0:
+            g += (back / distance - ng * (distance / cosine)) * (weight * slope)
+        here_ride = g
         prev_g -= g
 
     # --- the BSDF of this vertex: its frame, the direction it was met from, the two it was asked for
@@ -234,30 +243,50 @@ def adjoint_of_motion(
     if ti.static(standing(config)):
         if i_standing >= 0:
             deposit_standing(reals, ints, acc, replica, i_standing, light_g, light_turn)
-    for which in range(3):
-        if (which == 0 and depth > 0 and met) or (which == 1 and met) or (which == 2 and light_shape >= 0):
+    chain_g = no_vector()  # what a vertex hands on to the one before, which it follows
+    for turn in range(2 + REMEMBERED):
+        # The light's shape, this vertex, then the ones before while there is something left for them.
+        slot = (turn - 2) * TRACK_ROWS
+        has = light_shape >= 0
+        if turn > 0:
+            has = met and (turn == 1 or (depth >= turn - 1 and (turn == 2 or track_of[(turn - 3) * TRACK_INTS + PREV_CHAIN] > 0)))
+        if has:
             at_shape, at_prim, at_inst = shape, prim, inst
-            at, n, n_s, first, ray = p, ng, ns, ti.select(depth == 0, 1, 0), d
-            g, turn, area, look = here_g, here_turn, here_area, gaze
-            if which == 0:
-                at_shape, at_prim, at_inst = track_of[PREV_SHAPE], track_of[PREV_PRIM], track_of[PREV_INST]
-                at, n, n_s, ray = row(track, PREV_P), row(track, PREV_N), row(track, PREV_NS), row(track, PREV_D)
-                g, turn, area, first = prev_g, no_vector(), no_vector(), ti.select(depth == 1, 1, 0)
-                look = no_vector()
-            if which == 2:
-                at_shape, at_prim, at_inst, first = light_shape, light_prim, -1, 0
-                at, n, n_s, g, turn, area = light_p, light_n, light_n, light_g, no_vector(), light_area
-            deposit_vertex(
-                reals, ints, blocks, acc, replica, at_shape, at_prim, at_inst, at, n, n_s, g, turn, area, first, ray, look, config
-            )
+            at, n, n_s, first, ray, at_w = p, ng, ns, ti.select(depth == 0, 1, 0), d, follows
+            g, ride, spin, area, look = here_g, here_ride, here_turn, here_area, gaze
+            if turn == 0:
+                at_shape, at_prim, at_inst, first, at_w = light_shape, light_prim, -1, 0, 0.0
+                at, n, n_s, g, ride, spin, area = light_p, light_n, light_n, light_g, no_vector(), no_vector(), light_area
+            if turn > 1:
+                of = (turn - 2) * TRACK_INTS
+                at_shape, at_prim, at_inst = track_of[of + PREV_SHAPE], track_of[of + PREV_PRIM], track_of[of + PREV_INST]
+                at, n, n_s = row(track, slot + PREV_P), row(track, slot + PREV_N), row(track, slot + PREV_NS)
+                ray, at_w, first = row(track, slot + PREV_D), track[slot + PREV_W, 1], ti.select(depth == turn - 1, 1, 0)
+                g, ride, spin, area, look = chain_g, no_vector(), no_vector(), no_vector(), no_vector()
+                if turn == 2:
+                    g += prev_g
+            chain_g = deposit_vertex(
+                reals, ints, blocks, acc, replica, at_shape, at_prim, at_inst, at, n, n_s, g, ride, spin, area, first, ray, look,
+                at_w, config,
+            )  # fmt: skip
 
+    for k in range((REMEMBERED - 1) * TRACK_ROWS):
+        i = REMEMBERED * TRACK_ROWS - 1 - k
+        for j in ti.static(range(3)):
+            track[i, j] = track[i - TRACK_ROWS, j]
+    for k in range((REMEMBERED - 1) * TRACK_INTS):
+        i = REMEMBERED * TRACK_INTS - 1 - k
+        track_of[i] = track_of[i - TRACK_INTS]
     set_row(track, PREV_P, p)
     set_row(track, PREV_N, ng)
     set_row(track, PREV_NS, ns)
     set_row(track, PREV_D, d)
     set_row(track, PREV_WO, next_wo)
-    track[PREV_W, 0] = next_weight
+    if depth == 0:
+        track[PREV_W, 2] = near_reach(reals, ints, p)
+    track[PREV_W, 0], track[PREV_W, 1] = next_weight, follows
     track_of[PREV_SHAPE], track_of[PREV_PRIM], track_of[PREV_INST] = shape, prim, inst
+    track_of[PREV_CHAIN] = chained
 
 
 @ti.func
@@ -274,24 +303,29 @@ def standing_at(reals: ti.template(), ints: ti.template(), light):
 @ti.func
 def deposit_vertex(
     reals: ti.template(), ints: ti.template(), blocks: ti.template(), acc: ti.template(), replica, shape, prim, inst, p,
-    n, ns, g, turn, area, first, ray, gaze, config: ti.template(),
+    n, ns, g, ride, turn, area, first, ray, gaze, follows, config: ti.template(),
 ):  # fmt: skip
     """Deposit a vertex's adjoint with what carries it; for a first vertex also with the camera.
 
-    first: the vertex lies where the ray, in direction ``ray`` from the eye, meets the surface, whatever part of it
-    that is: only the surface's motion along n moves it, and it slides over the surface. gaze: adjoint of the
-    direction towards the eye.
+    g: by the vertex's place; ride: by its material's alone. first: the vertex lies where the ray, in direction ``ray``
+    from the eye, meets the surface, whatever part of it that is: only the surface's motion along n moves it, and it
+    slides over the surface. gaze: adjoint of the direction towards the eye. follows: how far a later vertex follows the
+    one before; returns what belongs to that one.
     """
     mover, camera = mover_of(ints, shape, inst), camera_mover(ints)
-    g_ray = no_vector()
-    moved = g
-    if first != 0:
+    g_ray, handed = no_vector(), no_vector()
+    moved = g + ride
+    if first != 0 or follows > 0.0:
         slide = adjoint_of_sliding(reals, ints, blocks, shape, prim, inst, p, n, ns, turn, config)
-        along = n.dot(ray)
-        kept = no_vector()
-        if along != 0.0:
-            kept = n * (ray.dot(g + slide) / along)
-        moved, g_ray = kept - slide, g + slide - kept
+        if first != 0:
+            along = n.dot(ray)
+            kept = no_vector()
+            if along != 0.0:
+                kept = n * (ray.dot(g + slide) / along)
+            moved, g_ray = kept - slide, g + slide - kept
+        else:
+            handed = carried(follows, ray, n, g + slide)
+            moved -= handed
     if ints[mover + MOVER_WANTED] != 0 or (first != 0 and ints[camera + MOVER_WANTED] != 0):
         for who in range(2):
             if who == 0 or first != 0:
@@ -304,6 +338,7 @@ def deposit_vertex(
                     record = camera
                     adjoint_of_camera(reals, ints, camera, p, ray, g_ray, gaze, values, at)
                 add_rows(reals, ints, acc, record, replica, values, at)
+    return handed
 
 
 @ti.func

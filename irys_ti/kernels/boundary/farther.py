@@ -14,11 +14,24 @@ from irys_ti.graph import literals
 from irys_ti.graph.lowering import sincos
 from irys_ti.kernels import rng
 from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_sphere
-from irys_ti.kernels.boundary.shadow import BOUNCED, DIRECT, SHORT, TRACE, dark_side, light_point, on_window, radius_of
+from irys_ti.kernels.boundary.shadow import (
+    BOUNCED,
+    DIRECT,
+    SHORT,
+    TRACE,
+    dark_side,
+    light_point,
+    no_ray,
+    on_window,
+    radius_of,
+    shares,
+    write_rays,
+)
 from irys_ti.kernels.boundary.view import film_of, film_step, loss_weight, ray_wavelengths
 from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
 from irys_ti.kernels.emitter import light_record, to_light_frame
+from irys_ti.kernels.following import carried, following, near_reach
 from irys_ti.kernels.frame import tangent, to_local, to_world
 from irys_ti.kernels.layout import (
     EDGE_INST,
@@ -37,13 +50,12 @@ from irys_ti.kernels.layout import (
     MATERIAL_N,
     MATERIAL_STRIDE,
     MATERIAL_VALUES,
-    RAY_STRIDE,
     SHAPE_MATERIAL,
     SHAPE_STRIDE,
     SMOOTH,
     TWO_SIDED,
 )
-from irys_ti.kernels.motion import camera_axis, deposit_point, deposit_standing, no_vector, row, set_row, standing
+from irys_ti.kernels.motion import camera_axis, deposit_standing, deposit_vertex, no_vector, row, set_row, standing
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
 from irys_ti.kernels.wavelength import sample_wavelengths
@@ -101,8 +113,8 @@ def deposit_farther(
         u_lobe = ti.min(2.0 * u_lobe - ti.select(from_film, 0.0, 1.0), 0.99999994)
         lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
         if ti.static(phase == TRACE):
-            for k in range(RAY_STRIDE):  # nothing to trace: a ray that starts beyond the scene, and leads away
-                rays[i * RAY_STRIDE + k] = ti.select(k < 3, 1e6 * radius_of(reals, ints), 0.5)
+            no_ray(reals, ints, rays, i)
+            no_ray(reals, ints, samples, i)
         if ti.static(phase == BOUNCED):
             lambdas, pdf_lambda = ray_wavelengths(reals, ints, seed, i)
         number, chance, place = choose_edge(table, n_edges, u_edge)
@@ -138,13 +150,16 @@ def deposit_farther(
         length = across.norm()
         across /= ti.max(length, 1e-30)
         dark = dark_side(reals, ints, blocks, edges, edge, across, out, ball_edge, instances)
-        good = good and dark != 0.0 and length > 0.0
+        crease, has_far = False, True
+        if ti.static(phase != DIRECT):
+            crease = dark == 0.0  # both of its sides may be seen, which counts from nearby
+        good = good and (dark != 0.0 or crease) and length > 0.0
         start = e - across * (dark * EPSILON * size)  # on the bright side: past the edge's own faces
 
         # --- four rays: to the light; from there to x; on to x1, or from the film to x1; to the camera, or from x to x1
         ray_o, ray_d, reach = start - w * (EPSILON * size), -w, ti.select(finite != 0, near * SHORT, 4.0 * radius)
         if ti.static(phase != DIRECT):
-            reach = 1e30
+            reach = ti.select(crease, -1.0, 1e30)
         next_d = no_vector()
         for ray in range(4):
             if good:
@@ -153,8 +168,11 @@ def deposit_farther(
                     reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, any_hit,
                     config.kinds, config.width, stack, stack_t, ti.u32(0),
                 )  # fmt: skip
-                good = (prim < 0) == (any_hit == 1)
-                if good and any_hit == 0:
+                if ray == 0 and ti.static(phase != DIRECT):
+                    has_far = prim >= 0
+                else:
+                    good = (prim < 0) == (any_hit == 1)
+                if good and any_hit == 0 and prim >= 0:
                     shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                     at, ng, ns, uv, dp_du = surface_at(reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config)
                     if ray == 0:
@@ -249,37 +267,57 @@ def deposit_farther(
                     False,
                 )  # fmt: skip
                 Le = emitted(reals, ints, light, light_rows, to_light_frame(reals, ints, i_light, -w), lambdas, config)
+            limit, share = near_reach(reals, ints, x1), 0.0  # share: of the way from x to the light at which the edge is
+            if finite != 0 and has_far:
+                share = (x - e).norm() / (x - y).norm()
+            w_x, slope = following(ints, point_of[SHAPE], (x1 - x).norm(), limit, 0)
+            w_far, w_near = 0.0, 0.0
+            if ti.static(phase != DIRECT):
+                chained = ti.select(w_x > 0.0, 1, 0)
+                w_near, slope = following(ints, edges[edge + EDGE_SHAPE], (x - e).norm(), limit, chained)
+                if has_far:
+                    w_far, slope = following(ints, light_at, (x - y).norm(), limit, chained)
+            Le_near = ti.Vector([0.0, 0.0, 0.0, 0.0])
             if ti.static(phase == TRACE):
-                at_ray = i * RAY_STRIDE
-                for k in ti.static(range(3)):
-                    rays[at_ray + k], rays[at_ray + 3 + k] = start[k] - w[k] * (EPSILON * size), -w[k]
-                rays[at_ray + 6] = 2.0
+                aside = across * (ti.select(crease, 1.0, dark) * EPSILON * size)
+                write_rays(
+                    rays, samples, i, e, w, aside, EPSILON * size, x, n_x, radius, has_far, w_near > 0.0, crease, 2
+                )
             if ti.static(phase == BOUNCED):
                 for k in range(4):
-                    Le[k] = samples[4 * i + k]
-            value = 0.0
+                    Le[k] = ti.select(has_far or crease, samples[4 * i + k], 0.0)
+                    Le_near[k] = ti.select(w_near > 0.0, rays[4 * i + k], 0.0)
+            value, value_near = 0.0, 0.0
             for k in range(4):
-                value += f[1, k] * f[2, k] * Le[k] * loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
-            if value != 0.0 and density > 0.0 and cosine_w > 0.0 and cosine_1 > 0.0 and ti.static(phase != TRACE):
-                g = across * (dark * length * value * factor * d_scale)
-                share = 0.0  # of the way from x to the light at which the edge is
-                if finite != 0:
-                    share = (x - e).norm() / (x - y).norm()
+                passed = f[1, k] * f[2, k] * loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
+                value += passed * Le[k]
+                value_near += passed * Le_near[k]
+            any_value = value != 0.0 or value_near != 0.0
+            if any_value and density > 0.0 and cosine_w > 0.0 and cosine_1 > 0.0 and ti.static(phase != TRACE):
+                of_edge, of_x, of_light = shares(value, value_near, crease, w_far, w_near, share)
+                g = across * (ti.select(crease, 1.0, dark) * length * factor * d_scale)
+                handed = carried(w_x, -next_d, n_x, of_x * g)  # to x1, which x follows
                 replica = (i % n_replicas) * n_accumulators
-                for which in range(3):
-                    if which < 2 or (finite != 0 and small == 0):
+                for which in range(4):
+                    if which < 2 or (which == 2 and finite != 0 and small == 0 and has_far) or (which == 3 and w_x > 0.0):
                         at_shape, at_prim, at_inst = edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST]
-                        at, n_at, g_at = e, out, g
+                        at, n_at, g_at = e, out, of_edge * g
                         if which == 1:
                             at_shape, at_prim, at_inst = point_of[SHAPE], point_of[PRIM], point_of[INST]
-                            at, n_at, g_at = x, n_x, (share - 1.0) * g
+                            at, n_at, g_at = x, n_x, of_x * g - handed
                         if which == 2:
                             at_shape, at_prim, at_inst = light_at, light_prim, light_inst
-                            at, n_at, g_at = y, light_n, -share * g
-                        deposit_point(reals, ints, acc, replica, at_shape, at_prim, at_inst, at, n_at, g_at, config)
+                            at, n_at, g_at = y, light_n, of_light * g
+                        if which == 3:
+                            at_shape, at_prim = point_of[POINT_INTS + SHAPE], point_of[POINT_INTS + PRIM]
+                            at_inst, at, n_at, g_at = point_of[POINT_INTS + INST], x1, n_1, handed
+                        deposit_vertex(
+                            reals, ints, blocks, acc, replica, at_shape, at_prim, at_inst, at, n_at, n_at, g_at, no_vector(),
+                            no_vector(), no_vector(), ti.select(which == 3, 1, 0), -gaze, no_vector(), 0.0, config,
+                        )  # fmt: skip
                 if ti.static(phase == DIRECT and standing(config)):
                     if small != 0:
-                        g_light, g_turn = -share * g, no_vector()
+                        g_light, g_turn = of_light * g, no_vector()
                         if finite == 0:
-                            g_light, g_turn = no_vector(), w.cross(g) * (x - e).norm()
+                            g_light, g_turn = no_vector(), w.cross(g) * (value * (x - e).norm())
                         deposit_standing(reals, ints, acc, replica, i_light, g_light, g_turn)

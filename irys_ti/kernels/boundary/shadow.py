@@ -37,6 +37,7 @@ from irys_ti.kernels.emitter import (
     select_entry,
     to_light_frame,
 )
+from irys_ti.kernels.following import following, near_reach
 from irys_ti.kernels.frame import tangent, to_local
 from irys_ti.kernels.layout import (
     EDGE_A,
@@ -152,6 +153,51 @@ def on_window(ints: ti.template(), u):
     return ti.select(x >= 0.0 and x < w and y >= 0.0 and y < h, 1.0 / (w * h), 0.0)
 
 
+@ti.func
+def no_ray(reals: ti.template(), ints: ti.template(), rays: ti.template(), i):
+    """Nothing to trace: a ray that starts beyond the scene, and leads away."""
+    for k in range(RAY_STRIDE):
+        rays[i * RAY_STRIDE + k] = ti.select(k < 3, 1e6 * radius_of(reals, ints), ti.select(k < 6, 0.5, 1.0))
+
+
+@ti.func
+def write_ray(rays: ti.template(), i, o, d, depth):
+    """A ray for the path kernel, the first of a path at ``depth``."""
+    for k in ti.static(range(3)):
+        rays[i * RAY_STRIDE + k], rays[i * RAY_STRIDE + 3 + k] = o[k], d[k]
+    rays[i * RAY_STRIDE + 6] = ti.cast(depth, float)
+
+
+@ti.func
+def write_rays(
+    rays: ti.template(), samples: ti.template(), i, e, w, aside, eps, x, ng, radius, has_far, near, crease, depth
+):
+    """The rays of phase TRACE: past the edge, or onto its one side where it is a crease; and onto its other side.
+
+    aside: a step from the edge onto its dark side. near: whether x is near enough that the edge itself counts.
+    """
+    if has_far:
+        write_ray(rays, i, e - aside - w * eps, -w, depth)
+    if near:
+        o = offset_point(x, ng, -w, radius)
+        if crease:
+            write_ray(rays, i, o, (e - 2.0 * aside - o).normalized(), depth)
+        write_ray(samples, i, o, (e + 2.0 * aside - o).normalized(), depth)
+
+
+@ti.func
+def shares(far, near, crease, w_far, w_near, s):
+    """Weights of the edge's motion, that of the vertex x that sees it, and that of what lies behind it, in a ray space's
+    boundary term: far, near: what comes past the edge, and from the edge's own dark side.
+
+    x moves with the ray; what is behind follows it by w_far, the edge's own surfaces by w_near, and s is the share of the
+    way from x at which the edge is. At a crease ``far`` comes from the edge's other side.
+    """
+    passing = ti.select(crease, 0.0, far)
+    own = w_near * (near - ti.select(crease, far, 0.0))
+    return passing - own, own - (1.0 - s + s * w_far) * passing, -s * (1.0 - w_far) * passing
+
+
 @ti.kernel
 def deposit_shadows(
     reals: ti.types.ndarray(ndim=1),
@@ -179,7 +225,8 @@ def deposit_shadows(
     """Sample n shadow edges from number ``first`` on, and deposit what their motion does to the image.
 
     phase: DIRECT, light from lights themselves; BOUNCED, light from surfaces: first TRACE writes the rays that bring it,
-    then BOUNCED reads their radiances (samples, four wavelengths each) and deposits.
+    into ``rays`` those that pass the edge, into ``samples`` those that meet it from nearby, then BOUNCED reads the
+    radiances (four wavelengths each), of the first in ``samples``, of the second in ``rays``, and deposits.
     """
     for i in range(n):
         literals.declare()
@@ -194,8 +241,8 @@ def deposit_shadows(
         u_choice, u_way = rng.sample_2d(key, index, PAIR_CHOICE)
         lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
         if ti.static(phase == TRACE):
-            for k in range(RAY_STRIDE):  # nothing to trace: a ray that starts beyond the scene, and leads away
-                rays[i * RAY_STRIDE + k] = ti.select(k < 3, 1e6 * radius_of(reals, ints), 0.5)
+            no_ray(reals, ints, rays, i)
+            no_ray(reals, ints, samples, i)
         if ti.static(phase == BOUNCED):
             lambdas, pdf_lambda = ray_wavelengths(reals, ints, seed, i)
         number, chance, place = choose_edge(table, n_edges, u_edge)
@@ -229,6 +276,7 @@ def deposit_shadows(
         uv, dp_du = ti.Vector([0.0, 0.0]), ti.Vector([1.0, 0.0, 0.0])
         shape, material, x_prim, x_inst = 0, 0, -1, -1
         w, dark, across, start = ti.Vector([0.0, 0.0, 1.0]), 0.0, no_vector(), e
+        crease, has_far = False, True
 
         # --- three rays: from the light by the edge to a surface, and from there to the camera; or the other way round
         ray_o, ray_d, reach = no_vector(), ti.Vector([0.0, 0.0, 1.0]), 1e30
@@ -253,7 +301,9 @@ def deposit_shadows(
                 across = w.cross(along)  # to one side of the plane through light and edge
                 across /= ti.max(across.norm(), 1e-30)
                 dark = dark_side(reals, ints, blocks, edges, edge, across, out, ball_edge, instances)
-                good = good and dark != 0.0
+                if ti.static(phase != DIRECT):
+                    crease = dark == 0.0  # both of its sides may be seen, which counts from nearby
+                good = good and (dark != 0.0 or crease)
                 start = e - across * (dark * EPSILON * size)  # on the bright side: past the edge's own faces
                 if from_film == 1:
                     ray_o = offset_point(x, ng, -w, radius)
@@ -263,6 +313,8 @@ def deposit_shadows(
                 else:
                     ray_o, ray_d = start - w * (EPSILON * size), -w
                     reach = ti.select(finite != 0, near * SHORT, 4.0 * radius)
+                    if ti.static(phase != DIRECT):
+                        reach = ti.select(crease, -1.0, 1e30)
             if good:
                 any_hit = ti.select(ray == 2 or (ray == 0 and ti.static(phase == DIRECT)), 1, 0)
                 if from_film == 1:
@@ -283,7 +335,7 @@ def deposit_shadows(
                         good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0
                 if ti.static(phase != DIRECT):
                     if ray == 2 * from_film:  # the surface that the light comes from
-                        good = prim >= 0
+                        has_far = prim >= 0
                         if prim >= 0:
                             light_at, finite, light_prim, light_inst = (
                                 ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE, 1, prim, inst,
@@ -319,6 +371,8 @@ def deposit_shadows(
                         reach = to_eye.norm() * SHORT
                 elif ray == 1:
                     ray_o, ray_d, reach = start - w * (EPSILON * size), -w, 1e30
+                    if ti.static(phase != DIRECT):
+                        reach = ti.select(crease, -1.0, 1e30)
         u, seen = film_of(reals, ints, x)
         good = good and seen != 0
 
@@ -334,16 +388,23 @@ def deposit_shadows(
                 reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas, uv, rows, config, False
             )
             f, pdf_f = eval_bsdf(ints[material + MATERIAL_KIND], rows, wi, wo, 0, lambdas, config)
-            Le = ti.Vector([0.0, 0.0, 0.0, 0.0])
-            tau, factor = 1.0, 1.0
-            if finite != 0:
+            Le, Le_near = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
+            tau, factor, share = 1.0, 1.0, 0.0  # share: of the way from x to the light at which the edge is
+            if finite != 0 and has_far:
                 whole = (x - y).norm()
-                tau = whole / (e - y).norm()
-                factor /= whole * whole
-                if small == 0:
-                    factor *= light_n.dot(w)
+                tau, share = whole / (e - y).norm(), (x - e).norm() / whole
+                if ti.static(phase == DIRECT):
+                    factor = tau * tau / (whole * whole)
+                    if small == 0:
+                        factor *= light_n.dot(w)
+            w_far, w_near = 0.0, 0.0
+            if ti.static(phase != DIRECT):
+                limit = near_reach(reals, ints, x)
+                w_near, slope = following(ints, edges[edge + EDGE_SHAPE], (x - e).norm(), limit, 0)
+                if has_far:
+                    w_far, slope = following(ints, light_at, (x - y).norm(), limit, 0)
             light = light_record(ints, ti.max(i_light, 0))
-            value, riding = 0.0, 0.0  # riding: of the light that moves with a parameter of its own
+            value, value_near, riding = 0.0, 0.0, 0.0  # riding: of the light that moves with a parameter of its own
             Le_riding = ti.Vector([0.0, 0.0, 0.0, 0.0])
             if ti.static(phase == DIRECT):
                 light_at = ints[light + LIGHT_SHAPE]
@@ -355,25 +416,25 @@ def deposit_shadows(
                 Le = emitted(reals, ints, light, light_rows, towards, lambdas, config)
                 if ti.static(len(riders(config)) > 0):
                     Le_riding = riding_light(reals, ints, light, light_rows, towards, lambdas, config)
-            else:
-                factor = 1.0 / (tau * tau)  # over solid angle at the edge
             if ti.static(phase == TRACE):
-                at_ray = i * RAY_STRIDE
-                for k in ti.static(range(3)):
-                    rays[at_ray + k], rays[at_ray + 3 + k] = start[k] - w[k] * (EPSILON * size), -w[k]
-                rays[at_ray + 6] = 1.0
+                aside = across * (ti.select(crease, 1.0, dark) * EPSILON * size)
+                write_rays(
+                    rays, samples, i, e, w, aside, EPSILON * size, x, ng, radius, has_far, w_near > 0.0, crease, 1
+                )
             if ti.static(phase == BOUNCED):
                 for k in range(4):
-                    Le[k] = samples[4 * i + k]
+                    Le[k] = ti.select(has_far or crease, samples[4 * i + k], 0.0)
+                    Le_near[k] = ti.select(w_near > 0.0, rays[4 * i + k], 0.0)
             for k in range(4):
                 weight = loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
                 value += f[k] * Le[k] * weight
+                value_near += f[k] * Le_near[k] * weight
                 if ti.static(len(riders(config)) > 0):
                     riding += f[k] * Le_riding[k] * weight
 
             # --- how the shadow's image moves
             along_w = ng.dot(w)
-            if value != 0.0 and along_w != 0.0 and ti.static(phase != TRACE):
+            if (value != 0.0 or value_near != 0.0) and along_w != 0.0 and ti.static(phase != TRACE):
                 # --- the density of having drawn this line in either way
                 density = pdf
                 if two_ways:
@@ -389,36 +450,37 @@ def deposit_shadows(
                     in_window = on_window(ints, u)
                     density = 0.5 * (pdf + ti.select(small != 0, 0.0, in_window * area))
                 factor /= density
-                dx = tau * (along - w * (ng.dot(along) / along_w))
+                dx = along - w * (ng.dot(along) / along_w)
                 u_s = film_step(reals, ints, x, dx)
                 # The dark side's direction on the film tells which way the line uncovers.
-                inward = across * dark
+                inward = across * ti.select(crease, 1.0, dark)
                 u_dark = film_step(reals, ints, x, inward - w * (ng.dot(inward) / along_w))
                 left = ti.Vector([-u_s[1], u_s[0]])
                 sign = ti.select(left.dot(u_dark) > 0.0, 1.0, -1.0)
-                g_u = left * (sign * value * factor * d_scale / chance)
+                of_edge, of_x, of_light = shares(value, value_near, crease, w_far, w_near, share)
+                g_u = left * (sign * factor * d_scale / chance)
                 g_x = film_adjoint(reals, ints, x, g_u)
                 g_free = g_x - ng * (w.dot(g_x) / along_w)
                 replica = (i % n_replicas) * n_accumulators
                 for which in range(3):
-                    if which < 2 or (finite != 0 and small == 0):
+                    if which < 2 or (finite != 0 and small == 0 and has_far):
                         at_shape, at_prim, at_inst = edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST]
-                        at, n_at, g = e, out, tau * g_free
+                        at, n_at, g = e, out, of_edge * g_free
                         if which == 1:
                             at_shape, at_prim, at_inst = shape, x_prim, x_inst
-                            at, n_at, g = x, ng, ng * (w.dot(g_x) / along_w)
+                            at, n_at, g = x, ng, ng * (-of_x * w.dot(g_x) / along_w)
                         if which == 2:
                             at_shape, at_prim, at_inst = light_at, light_prim, light_inst
-                            at, n_at, g = y, light_n, (1.0 - tau) * g_free
+                            at, n_at, g = y, light_n, of_light * g_free
                         deposit_point(reals, ints, acc, replica, at_shape, at_prim, at_inst, at, n_at, g, config)
                 if ti.static(phase == DIRECT and standing(config)):
                     if small != 0:  # the light's own place, or its direction, which turns x about e
-                        g_at, g_turn = (1.0 - tau) * g_free, no_vector()
+                        g_at, g_turn = of_light * g_free, no_vector()
                         if finite == 0:
-                            g_at, g_turn = no_vector(), w.cross(g_free) * (x - e).norm()
+                            g_at, g_turn = no_vector(), w.cross(g_free) * (value * (x - e).norm())
                         deposit_standing(reals, ints, acc, replica, i_light, g_at, g_turn)
                 if ti.static(len(riders(config)) > 0):
                     if riding != 0.0:  # the light's direction turns, and x with it about e
-                        g_turn = g_free * (-(x - e).norm() * riding / value)
+                        g_turn = g_free * (-(x - e).norm() * riding)
                         deposit_turn(reals, ints, acc, light, light_rows, -w, g_turn, lambdas, replica, config)
-                deposit_camera(reals, ints, acc, replica, x, g_x, g_u)
+                deposit_camera(reals, ints, acc, replica, x, -of_x * g_x, -of_x * g_u)
