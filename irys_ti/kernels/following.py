@@ -8,12 +8,12 @@ vertex y does not ride on its surface wholly. It slides over it by w s,
 
 with dx the motion of the vertex x before it, v its own material's, d the direction from x to y and n the normal at y.
 Were w = 1, the direction between them would stay as it is; w is 1 where they touch and falls to 0 at a distance. As
-direction, BSDF and geometry factor together keep the measure d omega when w = 1, whatever s is, the derivative of log(f G)
+direction, BSDF and geometry factor together keep the measure d omega when w = 1, the derivative of log(f G)
 with the area's change is (1 - w) times that without sliding, plus grad w . s.
 
 What moves is then dy = v + w s = (1 - B) v + B dx with B = w (1 - d n' / n.d): an adjoint of y belongs to its own
-surface and, by B', to the vertex before. Which vertices follow may depend on the earlier ones in any way, jumps
-included: what the parameterisation does to x alone moves no boundary of y.
+surface and, by B', to the vertex before. Whether y follows may depend on the vertices before in
+any way, jumps included, since its slide is a step in y alone.
 """
 
 import os
@@ -22,7 +22,7 @@ from irys_ti.kernels.layout import CAMERA_TAN, CAMERA_TO_WORLD, H_CAMERA, SHAPE_
 from irys_ti.runtime import ti
 
 NEAR = float(os.environ.get("IRYS_NEAR", "0.25"))  # of the view's width at the first vertex: how near followers are
-CHAIN = 3  # vertices that may follow one another in a row
+FOLLOWERS = 4  # vertices of a path after the first that may follow
 
 
 @ti.func
@@ -34,13 +34,13 @@ def near_reach(reals: ti.template(), ints: ti.template(), first):
 
 
 @ti.func
-def following(ints: ti.template(), shape, distance, reach, chained):
-    """(w, dw / d distance) at a vertex on ``shape``, ``distance`` from the one before, which is number ``chained`` of a chain.
+def following(ints: ti.template(), shape, distance, reach, depth):
+    """(w, dw / d distance) at a vertex on ``shape``, ``distance`` from the one before; ``depth``: number on its path.
 
     Lights do not follow: what they emit is sampled as well, by points that ride.
     """
     w, slope = 0.0, 0.0
-    if distance < reach and chained < CHAIN and ints[shape + SHAPE_LIGHT] < 0:
+    if distance < reach and depth <= FOLLOWERS and ints[shape + SHAPE_LIGHT] < 0:
         x = distance / reach
         w = (1.0 - x * x) * (1.0 - x * x)
         slope = -4.0 * x * (1.0 - x * x) / reach

@@ -18,7 +18,7 @@ from irys_ti.kernels.adjoint import NEXT, around_bsdf
 from irys_ti.kernels.bvh import INSTANCE
 from irys_ti.kernels.bvh.instance import INSTANCE_REALS, TO_OBJECT, rotate
 from irys_ti.kernels.emitter import light_record, sample_shape, select_entry, to_light_frame
-from irys_ti.kernels.following import CHAIN, carried, following, near_reach
+from irys_ti.kernels.following import FOLLOWERS, carried, following, near_reach
 from irys_ti.kernels.frame import affine_transposed, to_world
 from irys_ti.kernels.geometry import mesh, sphere
 from irys_ti.kernels.layout import (
@@ -62,8 +62,8 @@ from irys_ti.runtime import ti
 # one's BSDF wants of the direction to the next (times what the path brings from there). PREV_W: that, how far it
 # follows, and the distance at which following ends.
 PREV_P, PREV_N, PREV_NS, PREV_D, PREV_WO, PREV_W, TRACK_ROWS = range(7)
-PREV_SHAPE, PREV_PRIM, PREV_INST, PREV_CHAIN, TRACK_INTS = range(5)
-REMEMBERED = CHAIN  # vertices
+PREV_SHAPE, PREV_PRIM, PREV_INST, TRACK_INTS = range(4)
+REMEMBERED = FOLLOWERS  # vertices
 ROWS = 8  # of the derivatives of one mover: translation, rotation, scale, centre, radius, a triangle's corners
 FIRST_CORNER = 5
 
@@ -139,7 +139,7 @@ def adjoint_of_motion(
     Called in the replay at every vertex, before the throughput takes the vertex's own factor up.
     """
     here_g, here_turn, here_area, here_ride = no_vector(), no_vector(), no_vector(), no_vector()
-    follows, chained = 0.0, 0
+    follows = 0.0
     prev_g, gaze = no_vector(), no_vector()
     light_p, light_n, light_g, light_area = no_vector(), ti.Vector([0.0, 0.0, 1.0]), no_vector(), no_vector()
     light_shape, light_prim = -1, -1
@@ -151,8 +151,7 @@ def adjoint_of_motion(
     distance = back.norm()
     if depth > 0 and met and distance > 0.0:
         weight, cosine = track[PREV_W, 0], ng.dot(back)
-        follows, slope = following(ints, shape, distance, track[PREV_W, 2], track_of[PREV_CHAIN])
-        chained = ti.select(follows > 0.0, track_of[PREV_CHAIN] + 1, 0)
+        follows, slope = following(ints, shape, distance, track[PREV_W, 2], depth)
         g = sideways(row(track, PREV_WO), -back / distance, distance) + 3.0 * weight * back / (distance * distance)
         if cosine != 0.0:
             g -= ng * (weight / cosine)
@@ -249,7 +248,7 @@ def adjoint_of_motion(
         slot = (turn - 2) * TRACK_ROWS
         has = light_shape >= 0
         if turn > 0:
-            has = met and (turn == 1 or (depth >= turn - 1 and (turn == 2 or track_of[(turn - 3) * TRACK_INTS + PREV_CHAIN] > 0)))
+            has = met and (turn == 1 or (depth >= turn - 1 and (turn == 2 or chain_g.norm_sqr() > 0.0)))
         if has:
             at_shape, at_prim, at_inst = shape, prim, inst
             at, n, n_s, first, ray, at_w = p, ng, ns, ti.select(depth == 0, 1, 0), d, follows
@@ -286,7 +285,6 @@ def adjoint_of_motion(
         track[PREV_W, 2] = near_reach(reals, ints, p)
     track[PREV_W, 0], track[PREV_W, 1] = next_weight, follows
     track_of[PREV_SHAPE], track_of[PREV_PRIM], track_of[PREV_INST] = shape, prim, inst
-    track_of[PREV_CHAIN] = chained
 
 
 @ti.func

@@ -1,13 +1,15 @@
-"""Shadow edges on surfaces that the camera sees by way of another one: it sees x1, which is lit by x, where the shadow is.
+"""Shadow edges on surfaces that the camera sees by way of others: light leaves x, where the shadow is, for z_1 to z_m, and
+z_m is seen.
 
-Both ends of the segment from x to the light's point y ride on their surfaces there, so the derivative is that of the
-rays' space alone: over points e of an edge and directions w of the light that passes it,
+Both ends of the segment from x to the light's point y ride on their surfaces there, or follow what is nearby
+(kernels/following.py), so the derivative is that of the rays' space alone: over points e of an edge and directions w of
+the light that passes it,
 
-    (v_e - (1 - s) v_x - s v_y) . n  |w x along|  (light along w)  (what x and x1 pass on to the film),
+    (v_e - (1 - s) v_x - s v_y) . n  |w x along|  (light along w)  (what x and z_1 to z_m pass on to the film),
 
 with s = |x - e| / |x - y|, v the velocities and n the unit normal of the plane through light and edge, towards its dark side.
-x1 is drawn in one of two ways, weighed by the balance heuristic: in a direction that x's BSDF draws, and then joined to
-the camera; or from a point of the film, and then joined to x.
+m is drawn first. z_1 to z_(m-1) lie in directions that the BSDFs draw; z_m does so as well, or is seen through a drawn
+point of the film, weighed by the balance heuristic.
 """
 
 from irys_ti.graph import literals
@@ -31,7 +33,7 @@ from irys_ti.kernels.boundary.view import film_of, film_step, loss_weight, ray_w
 from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
 from irys_ti.kernels.emitter import light_record, to_light_frame
-from irys_ti.kernels.following import carried, following, near_reach
+from irys_ti.kernels.following import following, near_reach
 from irys_ti.kernels.frame import tangent, to_local, to_world
 from irys_ti.kernels.layout import (
     EDGE_INST,
@@ -40,6 +42,7 @@ from irys_ti.kernels.layout import (
     EDGE_STRIDE,
     H_FILM,
     H_MATERIALS,
+    H_MAX_DEPTH,
     H_PRIMS,
     H_SHAPES,
     LIGHT_N,
@@ -61,9 +64,25 @@ from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
 from irys_ti.kernels.wavelength import sample_wavelengths
 from irys_ti.runtime import ti
 
-PAIR_EDGE, PAIR_LIGHT, PAIR_CHOICE, PAIR_NEXT = range(4)
-AT, NG, NS, UV, ALONG, POINT_ROWS = range(6)  # of x, then of x1: what surface_at tells
+PAIR_EDGE, PAIR_LIGHT, PAIR_CHOICE, PAIR_NEXT, PAIR_WALK = range(5)  # PAIR_WALK: of two pairs for every step
+AT, NG, NS, UV, ALONG, POINT_ROWS = range(6)  # of x, then of z_1, z_2, ...: what surface_at tells
 SHAPE, PRIM, INST, MATERIAL, POINT_INTS = range(5)
+FARTHEST = 5  # largest m
+
+
+@ti.func
+def draw_number(u, most):
+    """(m, its chance), m = 1 .. most, each half as likely as the one before."""
+    total = 2.0 - ti.pow(0.5, ti.cast(most - 1, float))
+    m, chance, seen = 0, 1.0 / total, 0.0
+    for k in range(most):
+        if m == 0:
+            seen += chance
+            if u < seen or k == most - 1:
+                m = k + 1
+            else:
+                chance *= 0.5
+    return ti.max(m, 1), chance
 
 
 @ti.kernel
@@ -100,15 +119,16 @@ def deposit_farther(
         stack_t = ti.Vector.zero(float, stack_sizes(config.width)[1])
         rows = ti.Matrix.zero(float, config.bsdf_rows, 4)
         light_rows = ti.Matrix.zero(float, config.light_rows, 4)
-        point = ti.Matrix.zero(float, 2 * POINT_ROWS, 3)
-        point_of = ti.Vector.zero(ti.i32, 2 * POINT_INTS)
-        f = ti.Matrix.zero(float, 3, 4)
+        point = ti.Matrix.zero(float, (FARTHEST + 1) * POINT_ROWS, 3)
+        point_of = ti.Vector.zero(ti.i32, (FARTHEST + 1) * POINT_INTS)
         instances = ti.static((config.kinds >> INSTANCE) & 1 == 1)
         key, index = rng.stream(seed, 3, -1), first + i
         u_edge, u_lambda = rng.sample_2d(key, index, PAIR_EDGE)
         u_x, u_y = rng.sample_2d(key, index, PAIR_LIGHT)
         u_choice, u_lobe = rng.sample_2d(key, index, PAIR_CHOICE)
         u_1, u_2 = rng.sample_2d(key, index, PAIR_NEXT)
+        most = ti.min(ints[H_MAX_DEPTH] - ti.static(2 if phase == DIRECT else 3), FARTHEST)
+        m, chance_m = draw_number(rng.sample_hashed(key, index, PAIR_WALK), most)
         from_film = u_lobe < 0.5
         u_lobe = ti.min(2.0 * u_lobe - ti.select(from_film, 0.0, 1.0), 0.99999994)
         lambdas, pdf_lambda = sample_wavelengths(reals, ints, u_lambda)
@@ -156,14 +176,14 @@ def deposit_farther(
         good = good and (dark != 0.0 or crease) and length > 0.0
         start = e - across * (dark * EPSILON * size)  # on the bright side: past the edge's own faces
 
-        # --- four rays: to the light; from there to x; on to x1, or from the film to x1; to the camera, or from x to x1
+        # --- rays: to the light; from there to x; on to z_1, ...; to z_m, from the film at times; from it to the camera, or
+        # from z_(m-1) to z_m
         ray_o, ray_d, reach = start - w * (EPSILON * size), -w, ti.select(finite != 0, near * SHORT, 4.0 * radius)
         if ti.static(phase != DIRECT):
             reach = ti.select(crease, -1.0, 1e30)
-        next_d = no_vector()
-        for ray in range(4):
+        for ray in range(m + 3):
             if good:
-                any_hit = ti.select(ray == 3 or (ray == 0 and ti.static(phase == DIRECT)), 1, 0)
+                any_hit = ti.select(ray == m + 2 or (ray == 0 and ti.static(phase == DIRECT)), 1, 0)
                 t, prim, bu, bv, inst = intersect(
                     reals, ints, nodes, node_refs, blocks, block_prims, ray_o, ray_d, reach, any_hit,
                     config.kinds, config.width, stack, stack_t, ti.u32(0),
@@ -188,72 +208,90 @@ def deposit_farther(
                         point_of[which * POINT_INTS + SHAPE], point_of[which * POINT_INTS + PRIM] = shape, prim
                         point_of[which * POINT_INTS + INST], point_of[which * POINT_INTS + MATERIAL] = inst, material
                         good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0
-                        if good and ray == 1 and not from_film:
+                        if good and ray <= m and not (ray == m and from_film):
                             s = tangent(ns, dp_du)
                             b = ns.cross(s)
-                            wi = to_local(-w, s, b, ns)
+                            wi = to_local(-ray_d, s, b, ns)
                             flip = ti.select((ints[material + MATERIAL_FLAGS] & TWO_SIDED) != 0 and wi[2] < 0.0, -1.0, 1.0)
                             wi[2] *= flip
                             lookup_rows(
                                 reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas, uv,
                                 rows, config, False,
                             )  # fmt: skip
+                            v_1, v_2, v_lobe = u_1, u_2, u_lobe
+                            if ray < m:
+                                v_1, v_2 = rng.sample_2d(key, index, PAIR_WALK + 2 * ray)
+                                v_lobe = rng.sample_hashed(key, index, PAIR_WALK + 2 * ray + 1)
                             wo, delta = sample_bsdf(
-                                ints[material + MATERIAL_KIND], rows, wi, ti.Vector([u_1, u_2, u_lobe]), lambdas, config
+                                ints[material + MATERIAL_KIND], rows, wi, ti.Vector([v_1, v_2, v_lobe]), lambdas, config
                             )
                             wo[2] *= flip
-                            next_d, good = to_world(wo, s, b, ns), delta == 0
-                    # The next ray.
-                    from_n, target = ng, camera_axis(reals, ints, 3)
-                    if ray == 1:
-                        ray_d, reach = next_d, 1e30
-                    if ray == 2:
-                        if from_film:
-                            target, at, from_n = at, row(point, AT), row(point, NG)
-                            next_d = (target - at).normalized()
-                        ray_d, reach = (target - at).normalized(), (target - at).norm() * SHORT
-                    ray_o = offset_point(at, from_n, ray_d, radius)
-                    if ray == 1 and from_film:
-                        ray_o, ray_d = camera_ray(
-                            reals, ints, ti.cast(ints[H_FILM + 2], float) + u_1 * ti.cast(ints[H_FILM + 4], float),
-                            ti.cast(ints[H_FILM + 3], float) + u_2 * ti.cast(ints[H_FILM + 5], float),
-                        )  # fmt: skip
+                            ray_d, reach, good = to_world(wo, s, b, ns), 1e30, delta == 0
+                            ray_o = offset_point(at, ng, ray_d, radius)
+                        elif ray > m:
+                            target, from_n = camera_axis(reals, ints, 3), ng
+                            if from_film:
+                                target = at
+                                at, from_n = row(point, (m - 1) * POINT_ROWS + AT), row(point, (m - 1) * POINT_ROWS + NG)
+                            ray_d, reach = (target - at).normalized(), (target - at).norm() * SHORT
+                            ray_o = offset_point(at, from_n, ray_d, radius)
+                        else:
+                            ray_o, ray_d = camera_ray(
+                                reals, ints, ti.cast(ints[H_FILM + 2], float) + u_1 * ti.cast(ints[H_FILM + 4], float),
+                                ti.cast(ints[H_FILM + 3], float) + u_2 * ti.cast(ints[H_FILM + 5], float),
+                            )  # fmt: skip
+                            reach = 1e30
                 if ray == 0:
                     ray_o, ray_d, reach = start + w * (EPSILON * size), w, 1e30
 
-        x, x1 = row(point, AT), row(point, POINT_ROWS + AT)
-        u, seen = film_of(reals, ints, x1)
+        x, last = row(point, AT), row(point, m * POINT_ROWS + AT)
+        u, seen = film_of(reals, ints, last)
         if good and seen != 0:
-            # --- what both vertices pass on: the density of the second's direction, the first's value, the second's
-            gaze = (camera_axis(reals, ints, 3) - x1).normalized()
-            pdf_next = 0.0
-            for way in range(3):
-                at = ti.select(way == 2, 1, 0)
-                material = point_of[at * POINT_INTS + MATERIAL]
-                ns = row(point, at * POINT_ROWS + NS)
-                s = tangent(ns, row(point, at * POINT_ROWS + ALONG))
+            # --- what the vertices pass on: x and every z the value of its BSDF, over the density of where the next lies
+            gaze = (camera_axis(reals, ints, 3) - last).normalized()
+            passed = ti.Vector([1.0, 1.0, 1.0, 1.0])
+            factor, arriving, density = 1.0 / (pdf * chance * chance_m), w, 0.0
+            for j in range(m + 1):
+                at, n_at = row(point, j * POINT_ROWS + AT), row(point, j * POINT_ROWS + NG)
+                leaving, r2 = gaze, 1.0
+                if j < m:
+                    leaving = row(point, (j + 1) * POINT_ROWS + AT) - at
+                    r2 = leaving.norm_sqr()
+                    leaving = leaving.normalized()
+                material = point_of[j * POINT_INTS + MATERIAL]
+                ns = row(point, j * POINT_ROWS + NS)
+                s = tangent(ns, row(point, j * POINT_ROWS + ALONG))
                 b = ns.cross(s)
-                wi = ti.select(way == 0, -w, ti.select(way == 1, next_d, gaze))
-                wo = ti.select(way == 0, next_d, ti.select(way == 1, -w, -next_d))
-                wi, wo = to_local(wi, s, b, ns), to_local(wo, s, b, ns)
-                if (ints[material + MATERIAL_FLAGS] & TWO_SIDED) != 0 and wi[2] < 0.0:
-                    wi[2], wo[2] = -wi[2], -wo[2]
                 lookup_rows(
                     reals, reals, ints, ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], lambdas,
-                    ti.Vector([point[at * POINT_ROWS + UV, 0], point[at * POINT_ROWS + UV, 1]]), rows, config, False,
+                    ti.Vector([point[j * POINT_ROWS + UV, 0], point[j * POINT_ROWS + UV, 1]]), rows, config, False,
                 )  # fmt: skip
-                f_way, pdf_way = eval_bsdf(ints[material + MATERIAL_KIND], rows, wi, wo, 0, lambdas, config)
-                if way == 0:
-                    pdf_next = pdf_way
-                for k in range(4):
-                    f[way, k] = f_way[k]
-            n_x, n_1 = row(point, NG), row(point, POINT_ROWS + NG)
-            cosine_w, cosine_1 = ti.abs(n_x.dot(w)), ti.abs(n_1.dot(next_d))
-            t1 = tangent(n_1, next_d)
-            u1, u2 = film_step(reals, ints, x1, t1), film_step(reals, ints, x1, n_1.cross(t1))
-            area, r2 = ti.abs(u1[0] * u2[1] - u1[1] * u2[0]), (x1 - x).norm_sqr()
-            density = 0.5 * (pdf_next * cosine_1 / r2 + area * on_window(ints, u))
-            factor = area * ti.abs(n_x.dot(next_d)) / (cosine_w * r2 * density * pdf * chance)
+                pdf_next = 0.0
+                for way in range(2):  # as light comes, for the density; as the camera sees it, for the value
+                    wi, wo = to_local(-arriving, s, b, ns), to_local(leaving, s, b, ns)
+                    if way == 1:
+                        wi, wo = to_local(leaving, s, b, ns), to_local(-arriving, s, b, ns)
+                    if (ints[material + MATERIAL_FLAGS] & TWO_SIDED) != 0 and wi[2] < 0.0:
+                        wi[2], wo[2] = -wi[2], -wo[2]
+                    f, pdf_way = eval_bsdf(ints[material + MATERIAL_KIND], rows, wi, wo, 0, lambdas, config)
+                    if way == 0:
+                        pdf_next = pdf_way
+                    else:
+                        passed *= f
+                factor /= ti.max(ti.abs(n_at.dot(arriving)), 1e-30)
+                if j < m:
+                    factor *= ti.abs(n_at.dot(leaving))
+                    if j < m - 1:
+                        factor /= ti.max(pdf_next, 1e-30)
+                    else:
+                        n_last = row(point, m * POINT_ROWS + NG)
+                        cosine = ti.abs(n_last.dot(leaving))
+                        t1 = tangent(n_last, leaving)
+                        u1, u2 = film_step(reals, ints, last, t1), film_step(reals, ints, last, n_last.cross(t1))
+                        area = ti.abs(u1[0] * u2[1] - u1[1] * u2[0])
+                        density = 0.5 * (pdf_next * cosine / r2 + area * on_window(ints, u))
+                        factor *= area * cosine / (r2 * ti.max(density, 1e-30))
+                    arriving = leaving
             Le = ti.Vector([0.0, 0.0, 0.0, 0.0])
             if ti.static(phase == DIRECT):
                 if finite != 0:
@@ -267,21 +305,20 @@ def deposit_farther(
                     False,
                 )  # fmt: skip
                 Le = emitted(reals, ints, light, light_rows, to_light_frame(reals, ints, i_light, -w), lambdas, config)
-            limit, share = near_reach(reals, ints, x1), 0.0  # share: of the way from x to the light at which the edge is
+            limit, share = near_reach(reals, ints, last), 0.0  # share: of the way from x to the light at which the edge is
             if finite != 0 and has_far:
                 share = (x - e).norm() / (x - y).norm()
-            w_x, slope = following(ints, point_of[SHAPE], (x1 - x).norm(), limit, 0)
             w_far, w_near = 0.0, 0.0
             if ti.static(phase != DIRECT):
-                chained = ti.select(w_x > 0.0, 1, 0)
-                w_near, slope = following(ints, edges[edge + EDGE_SHAPE], (x - e).norm(), limit, chained)
+                w_near, slope = following(ints, edges[edge + EDGE_SHAPE], (x - e).norm(), limit, m + 1)
                 if has_far:
-                    w_far, slope = following(ints, light_at, (x - y).norm(), limit, chained)
+                    w_far, slope = following(ints, light_at, (x - y).norm(), limit, m + 1)
             Le_near = ti.Vector([0.0, 0.0, 0.0, 0.0])
             if ti.static(phase == TRACE):
                 aside = across * (ti.select(crease, 1.0, dark) * EPSILON * size)
                 write_rays(
-                    rays, samples, i, e, w, aside, EPSILON * size, x, n_x, radius, has_far, w_near > 0.0, crease, 2
+                    rays, samples, i, e, w, aside, EPSILON * size, x, row(point, NG), radius, has_far, w_near > 0.0,
+                    crease, m + 1
                 )
             if ti.static(phase == BOUNCED):
                 for k in range(4):
@@ -289,31 +326,33 @@ def deposit_farther(
                     Le_near[k] = ti.select(w_near > 0.0, rays[4 * i + k], 0.0)
             value, value_near = 0.0, 0.0
             for k in range(4):
-                passed = f[1, k] * f[2, k] * loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
-                value += passed * Le[k]
-                value_near += passed * Le_near[k]
-            any_value = value != 0.0 or value_near != 0.0
-            if any_value and density > 0.0 and cosine_w > 0.0 and cosine_1 > 0.0 and ti.static(phase != TRACE):
+                weight = passed[k] * loss_weight(reals, ints, d_film, u, lambdas[k], pdf_lambda[k])
+                value += weight * Le[k]
+                value_near += weight * Le_near[k]
+            if (value != 0.0 or value_near != 0.0) and density > 0.0 and ti.static(phase != TRACE):
                 of_edge, of_x, of_light = shares(value, value_near, crease, w_far, w_near, share)
                 g = across * (ti.select(crease, 1.0, dark) * length * factor * d_scale)
-                handed = carried(w_x, -next_d, n_x, of_x * g)  # to x1, which x follows
                 replica = (i % n_replicas) * n_accumulators
-                for which in range(4):
-                    if which < 2 or (which == 2 and finite != 0 and small == 0 and has_far) or (which == 3 and w_x > 0.0):
+                handed = no_vector()  # to the vertex before, from one that follows it
+                for which in range(m + 3):  # the edge, the light, then x, z_1, ...
+                    j = which - 2
+                    if which == 0 or (which == 1 and finite != 0 and small == 0 and has_far) or j == 0 or handed.norm_sqr() > 0.0:
                         at_shape, at_prim, at_inst = edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM], edges[edge + EDGE_INST]
-                        at, n_at, g_at = e, out, of_edge * g
+                        at, n_at, g_at, follows, ray_d = e, out, of_edge * g, 0.0, -gaze
                         if which == 1:
-                            at_shape, at_prim, at_inst = point_of[SHAPE], point_of[PRIM], point_of[INST]
-                            at, n_at, g_at = x, n_x, of_x * g - handed
-                        if which == 2:
                             at_shape, at_prim, at_inst = light_at, light_prim, light_inst
                             at, n_at, g_at = y, light_n, of_light * g
-                        if which == 3:
-                            at_shape, at_prim = point_of[POINT_INTS + SHAPE], point_of[POINT_INTS + PRIM]
-                            at_inst, at, n_at, g_at = point_of[POINT_INTS + INST], x1, n_1, handed
-                        deposit_vertex(
+                        if j >= 0:
+                            at_shape, at_prim = point_of[j * POINT_INTS + SHAPE], point_of[j * POINT_INTS + PRIM]
+                            at_inst, g_at = point_of[j * POINT_INTS + INST], ti.select(j == 0, of_x * g, handed)
+                            at, n_at = row(point, j * POINT_ROWS + AT), row(point, j * POINT_ROWS + NG)
+                            if j < m:
+                                way = at - row(point, (j + 1) * POINT_ROWS + AT)
+                                follows, slope = following(ints, at_shape, way.norm(), limit, m - j)
+                                ray_d = way.normalized()
+                        handed = deposit_vertex(
                             reals, ints, blocks, acc, replica, at_shape, at_prim, at_inst, at, n_at, n_at, g_at, no_vector(),
-                            no_vector(), no_vector(), ti.select(which == 3, 1, 0), -gaze, no_vector(), 0.0, config,
+                            no_vector(), no_vector(), ti.select(j == m, 1, 0), ray_d, no_vector(), follows, config,
                         )  # fmt: skip
                 if ti.static(phase == DIRECT and standing(config)):
                     if small != 0:

@@ -400,9 +400,9 @@ def deposit_shadows(
             w_far, w_near = 0.0, 0.0
             if ti.static(phase != DIRECT):
                 limit = near_reach(reals, ints, x)
-                w_near, slope = following(ints, edges[edge + EDGE_SHAPE], (x - e).norm(), limit, 0)
+                w_near, slope = following(ints, edges[edge + EDGE_SHAPE], (x - e).norm(), limit, 1)
                 if has_far:
-                    w_far, slope = following(ints, light_at, (x - y).norm(), limit, 0)
+                    w_far, slope = following(ints, light_at, (x - y).norm(), limit, 1)
             light = light_record(ints, ti.max(i_light, 0))
             value, value_near, riding = 0.0, 0.0, 0.0  # riding: of the light that moves with a parameter of its own
             Le_riding = ti.Vector([0.0, 0.0, 0.0, 0.0])
