@@ -16,12 +16,10 @@ surface and, by B', to the vertex before. Whether y follows may depend on the ve
 any way, jumps included, since its slide is a step in y alone.
 """
 
-import os
-
 from irys_ti.kernels.layout import CAMERA_TAN, CAMERA_TO_WORLD, H_CAMERA, SHAPE_LIGHT
 from irys_ti.runtime import ti
 
-NEAR = float(os.environ.get("IRYS_NEAR", "0.25"))  # of the view's width at the first vertex: how near followers are
+NEAR = 0.25  # of the view's width at the first vertex: within this distance of each other vertices move together
 FOLLOWERS = 4  # vertices of a path after the first that may follow
 
 

@@ -7,8 +7,8 @@ import irys_ti as it
 from tests.helpers.statistics import mean_and_error, sample
 from tests.test_reference_pictures import MITSUBA, open_scene, weights
 
-# Not cornell's tall box: where it stands on the floor the interior term is too noisy (docs/design/geometry_gradients.md).
 CASES = [
+    ("cornell", "tall_dx", "tall.translation", 32, 32),
     ("occluder", "dx", "occ.translation", 32, 64),
     ("gold_ball", "dx", "ball.center", 256, 64),
 ]

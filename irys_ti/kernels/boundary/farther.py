@@ -17,9 +17,11 @@ from irys_ti.graph.lowering import sincos
 from irys_ti.kernels import rng
 from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_sphere
 from irys_ti.kernels.boundary.shadow import (
+    BEFORE,
     BOUNCED,
     DIRECT,
     SHORT,
+    TOUCHING,
     TRACE,
     dark_side,
     light_point,
@@ -180,7 +182,7 @@ def deposit_farther(
         # from z_(m-1) to z_m
         ray_o, ray_d, reach = start - w * (EPSILON * size), -w, ti.select(finite != 0, near * SHORT, 4.0 * radius)
         if ti.static(phase != DIRECT):
-            reach = ti.select(crease, -1.0, 1e30)
+            ray_o, reach = start + w * (BEFORE * EPSILON * size), ti.select(crease, -1.0, 1e30)
         for ray in range(m + 3):
             if good:
                 any_hit = ti.select(ray == m + 2 or (ray == 0 and ti.static(phase == DIRECT)), 1, 0)
@@ -208,6 +210,8 @@ def deposit_farther(
                         point_of[which * POINT_INTS + SHAPE], point_of[which * POINT_INTS + PRIM] = shape, prim
                         point_of[which * POINT_INTS + INST], point_of[which * POINT_INTS + MATERIAL] = inst, material
                         good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0
+                        if ray == 1:
+                            good = good and (at - e).norm() > TOUCHING * EPSILON * size
                         if good and ray <= m and not (ray == m and from_film):
                             s = tangent(ns, dp_du)
                             b = ns.cross(s)

@@ -81,6 +81,10 @@ from irys_ti.kernels.surface import EPSILON, offset_point, surface_at
 from irys_ti.kernels.wavelength import sample_wavelengths
 from irys_ti.runtime import ti
 
+BEFORE = 2.0  # EPSILON from an edge at which a ray to a surface beyond it starts: it may be where the edge is
+# EPSILON from an edge at which a surface is too near for its shadow: where a thing stands, the edge is an outline on the
+# floor, seen by whatever sees that, and no shadow's line besides.
+TOUCHING = 8.0
 SHORT = 1.0 - 2.0**-10  # how much of the way to light and camera must be free
 PAIR_EDGE, PAIR_LIGHT, PAIR_CHOICE = 0, 1, 2
 DIRECT, TRACE, BOUNCED = range(3)
@@ -177,7 +181,7 @@ def write_rays(
     aside: a step from the edge onto its dark side. near: whether x is near enough that the edge itself counts.
     """
     if has_far:
-        write_ray(rays, i, e - aside - w * eps, -w, depth)
+        write_ray(rays, i, e - aside + w * (BEFORE * eps), -w, depth)
     if near:
         o = offset_point(x, ng, -w, radius)
         if crease:
@@ -311,7 +315,7 @@ def deposit_shadows(
                     reach = target.norm()
                     ray_d = target / ti.max(reach, 1e-30)
                 else:
-                    ray_o, ray_d = start - w * (EPSILON * size), -w
+                    ray_o, ray_d = start + w * (ti.static(-1.0 if phase == DIRECT else BEFORE) * EPSILON * size), -w
                     reach = ti.select(finite != 0, near * SHORT, 4.0 * radius)
                     if ti.static(phase != DIRECT):
                         reach = ti.select(crease, -1.0, 1e30)
@@ -332,7 +336,7 @@ def deposit_shadows(
                         material = ints[H_MATERIALS] + ints[shape + SHAPE_MATERIAL] * MATERIAL_STRIDE
                         x, ng, ns, uv, dp_du = surface_at(reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config)
                         x_prim, x_inst = prim, inst
-                        good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0
+                        good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0 and (x - e).norm() > TOUCHING * EPSILON * size
                 if ti.static(phase != DIRECT):
                     if ray == 2 * from_film:  # the surface that the light comes from
                         has_far = prim >= 0
@@ -370,7 +374,7 @@ def deposit_shadows(
                         ray_o = offset_point(x, ng, ray_d, radius)
                         reach = to_eye.norm() * SHORT
                 elif ray == 1:
-                    ray_o, ray_d, reach = start - w * (EPSILON * size), -w, 1e30
+                    ray_o, ray_d, reach = start + w * (ti.static(-1.0 if phase == DIRECT else BEFORE) * EPSILON * size), -w, 1e30
                     if ti.static(phase != DIRECT):
                         reach = ti.select(crease, -1.0, 1e30)
         u, seen = film_of(reals, ints, x)
