@@ -29,6 +29,7 @@ _PUBLIC = {
     "view": "preview",
     "fit": "fitting",
     "FitInterrupted": "fitting",
+    "LargeSteps": "large_steps",
     "L2": "optim.losses",
     "Coarser": "optim.losses",
     "RelativeL2": "optim.losses",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from .io.volumes import read_volume, write_volume
     from .kernels.bsdf import register as register_bsdf
     from .kernels.geometry import register as register_geometry
+    from .large_steps import LargeSteps
     from .optim.losses import L1, L2, Coarser, LogL2, RelativeL2
     from .runtime import init
     from .scene import (

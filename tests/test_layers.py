@@ -23,7 +23,7 @@ LAYERS = [
     {"api"},
     {"cad", "kinematics"},
     {"tiers", "wire", "process", "reference", "_worker"},
-    {"fitting", "passes"},
+    {"fitting", "large_steps", "passes"},
     {"check", "material_sheet", "selftest"},
     {"preview"},
     {"demos"},
