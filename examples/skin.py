@@ -160,7 +160,7 @@ def main(argv=None) -> dict[str, float]:
     seed = 10_000 * args.seed
     it.init(args.arch)
     args.out.mkdir(parents=True, exist_ok=True)
-    size, levels, spp, steps = ((16, 20), 4, 384, 6) if args.quick else ((40, 50), 6, 512, 9)
+    size, levels, spp, steps = ((16, 20), 4, 384, 6) if args.quick else ((28, 35), 6, 384, 8)
 
     began = time.perf_counter()
     scene = studio(*size, levels, TRUTH)

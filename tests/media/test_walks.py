@@ -12,6 +12,7 @@ from irys_ti.errors import MissingGradientError
 from irys_ti.graph import constant, evaluate, leaf
 from irys_ti.kernels.bsdf.openpbr_interior import single_albedo
 from irys_ti.scene import Medium, Mesh, Sphere, cube
+from tests.bsdf.test_openpbr_energy import ON_TOP
 from tests.helpers import media
 from tests.helpers.scenes import FLAT
 from tests.helpers.statistics import assert_z, sample, z_scores
@@ -46,6 +47,56 @@ def test_white_skin_loses_nothing(f32):
         else:
             with pytest.raises(AssertionError):
                 assert_z(x, 1.0)
+
+
+WHITE = {
+    "skin": {"subsurface_weight": 1.0, "subsurface_color": 1.0, "subsurface_radius": 0.2, "base_color": 1.0},
+    "forward": {
+        "subsurface_weight": 0.7, "subsurface_color": 1.0, "subsurface_radius": 0.1, "subsurface_scatter_anisotropy": 0.7,
+        "base_color": 1.0, "base_diffuse_roughness": 0.6,
+    },
+    "milk": {"transmission_weight": 1.0, "transmission_depth": 0.5, "transmission_scatter": 0.8},
+    "cloudy": {
+        "transmission_weight": 0.8, "transmission_depth": 0.3, "transmission_scatter": 0.5, "base_color": 1.0,
+        "transmission_scatter_anisotropy": -0.4, "specular_ior": 1.8, "transmission_dispersion_scale": 1.0,
+    },
+    "all": {
+        "base_metalness": 0.2, "base_color": 1.0, "transmission_weight": 0.4, "transmission_depth": 0.5, "transmission_scatter": 0.6,
+        "subsurface_weight": 0.6, "subsurface_color": 1.0, "subsurface_radius": 0.2,
+    },
+}  # fmt: skip
+
+
+def furnace(values, spp, seeds):
+    """Mean of pictures of a ball under a white sky, over what the same wavelengths make of the sky alone.
+
+    Light sampling looks at a bright lamp within a black ball: what is drawn besides paths is only noise here.
+    """
+    seen = ball(values, fov=14.0)
+    seen.lights[1].values["intensity"] = 1e6
+    seen.materials.append(it.Material("black", "diffuse", {"reflectance": 0.0}))
+    seen.shapes.append(Sphere(id="shade", material="black", center=np.array([1.0, 3.0, 1.5]), radius=0.05))
+    pictures = [it.render(seen, spp, seed).mean((0, 1)) for seed in seeds]
+    seen.shapes[0].center = np.array([0.0, 0.0, 20.0])
+    return np.mean(np.array(pictures) / [it.render(seen, spp, seed).mean((0, 1)) for seed in seeds], 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WHITE)
+def test_white_furnaces(name, f32):
+    """The specification's lossless materials that scatter inside, under every layer: none can be seen.
+
+    Rough surfaces, whose weights from within spread, take more samples (tests/bsdf tells their parts to half a percent).
+    """
+    for top, more in ON_TOP.items():
+        for roughness, spp, precise in ((0.05, 32, 0.01), (0.6, 192, 0.02)):
+            if roughness < 0.1 or top in ("nothing", "all"):
+                coat = {"coat_roughness": roughness} if "coat_roughness" in more else {}
+                x = furnace(WHITE[name] | more | coat | {"specular_roughness": roughness}, spp, range(8))
+                print(f"{name:8s} {top:12s} {roughness:.2f} {x.mean():.4f} +- {x.std(ddof=1) / np.sqrt(8):.4f}")
+                assert_z(x, 1.0, precise=precise)
+    with pytest.raises(AssertionError):
+        assert_z(furnace({k: 0.95 * v if k.endswith("color") else v for k, v in WHITE["skin"].items()}, 24, range(8)), 1.0)
 
 
 @pytest.mark.slow
