@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 
 import irys_ti as it
 from irys_ti.check.differences import weight_image
@@ -110,8 +111,11 @@ def test_bad_grids(density, word, f32):
 
 
 def test_a_grid_recovered(f32):
-    """An absorbing cloud of 16^3 voxels from pictures of twelve sides against a white sky, starting from an even grid."""
-    truth, n, steps = blob(16), 32, 60
+    """An absorbing cloud of 16^3 voxels from pictures of twelve sides against a white sky, starting from an even grid.
+
+    Steps are blurred by a voxel, as the cloud has no finer details (examples/smoke.py).
+    """
+    truth, n, steps = blob(16), 32, 72
     scene = smoke(truth, n, sigma_t=2.0, albedo=0.0)
     scene.shapes, scene.lights[1].values["intensity"] = scene.shapes[1:], constant(0.0)
     z = 1 - (np.arange(12) + 0.5) / 6
@@ -120,19 +124,25 @@ def test_a_grid_recovered(f32):
     cameras, targets = [camera(list(eye), [0, 0.8, 0], 28, n) for eye in eyes], []
     for c in cameras:
         scene.camera = c
-        targets.append(it.render(scene, 256, 9))
+        targets.append(it.render(scene, 512, 9))
     p, x = it.parameters(scene), np.full(truth.shape, 0.3)
-    m, v = np.zeros_like(x), np.zeros_like(x)
+    m, v, found = np.zeros_like(x), 0.0, 0.0
 
-    def error():
+    def error(x):
         return np.linalg.norm(x - truth) / np.linalg.norm(truth)
 
-    start = error()
+    start = error(x)
     for step in range(steps):
         scene.camera, k = cameras[5 * step % 12], step + 1
         p["fog.density"] = x
-        g = it.gradient(scene, it.L2(targets[5 * step % 12]), 16, (2 * step, 2 * step + 1), ["fog.density"])[1]["fog.density"]
-        m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g**2
-        rate = 0.1 * min(1.0, 2 * (steps - step) / steps)
-        x = np.maximum(x - rate * m / (1 - 0.9**k) / (np.sqrt(v / (1 - 0.99**k)) + 1e-9), 0.0)
-    assert start > 0.7 and error() < 0.2, error()
+        rest = it.render(scene, 96, 1000 + step).astype(np.float64) - targets[5 * step % 12]
+        g = it.gradient(scene, lambda image, rest=rest: (0.0, rest), 8, (2 * step, 2 * step + 1), ["fog.density"])[1]["fog.density"]
+        g = gaussian_filter(g, 1.2, mode="constant")
+        m, v = 0.9 * m + 0.1 * g, 0.95 * v + 0.05 * np.mean(g**2)
+        rate = 0.1 * (1 - step / steps) ** 1.5
+        x = np.maximum(x - rate * m / (1 - 0.9**k) / np.sqrt(v / (1 - 0.95**k)), 0.0)
+        if 6 * step >= 5 * steps:
+            found = found + 6 * x / steps  # noise averages out
+        if k % 10 == 0:
+            print(k, error(x))
+    assert start > 0.7 and error(found) < 0.1, error(found)
