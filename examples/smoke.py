@@ -155,7 +155,7 @@ def main(argv=None) -> dict[str, float]:
     """Run the example; returns the relative error at the start and of what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--arch", default="auto", help="auto, cpu, cuda, vulkan or metal")
-    parser.add_argument("--quick", action="store_true", help="16^3 voxels from pictures of 24x24 pixels")
+    parser.add_argument("--quick", action="store_true", help="16^3 voxels from eight pictures of 24x24 pixels")
     parser.add_argument("--out", type=Path, default=Path("out/smoke"), help="folder for the pictures and smoke.vol")
     parser.add_argument("--size", type=int, default=128, help="voxels along a side")
     parser.add_argument("--pixels", type=int, default=64, help="of each picture, along a side")
@@ -166,11 +166,11 @@ def main(argv=None) -> dict[str, float]:
     it.init(args.arch)
     args.out.mkdir(parents=True, exist_ok=True)
     if args.quick:
-        args.size, args.pixels, args.target_spp = 16, 24, 384
+        args.size, args.pixels, args.views, args.target_spp = 16, 24, 8, 256
     if args.levels:
         levels = [tuple(int(k) for k in level.split(",")) for level in args.levels.split("/")]
     elif args.quick:
-        levels = [(8, 8, 6), (16, 14, 6)]
+        levels = [(8, 7, 6), (16, 8, 6)]
     else:
         levels = [(16, 12, 64), (32, 16, 256), (64, 8, 256), (args.size, 4, 256)]
 

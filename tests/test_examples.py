@@ -85,7 +85,7 @@ def test_skin(tmp_path, capsys):
 
 def test_smoke(tmp_path, capsys):
     errors = load("smoke").main(["--quick", "--arch", "cpu", "--out", str(tmp_path)])
-    assert errors["found"] < 0.25 and errors["start"] > 0.9  # scattering smoke of 16^3 voxels
+    assert errors["found"] < 0.3 and errors["start"] > 0.9  # scattering smoke of 16^3 voxels
     assert "relative error" in capsys.readouterr().out and (tmp_path / "smoke.vol").is_file()
 
 

@@ -109,7 +109,7 @@ def test_white_after_10000_scatterings(f32):
     """
     white = SKIN | {"subsurface_weight": 1.0, "subsurface_color": 1.0, "subsurface_radius_scale": 1.0, "specular_ior": 1.0}
     white |= {"specular_roughness": 0.0, "subsurface_scatter_anisotropy": 0.0, "subsurface_radius": 1 / 140}
-    x = furnace(white, 16, range(8), eye=(0, 0, 0), target=(0, 0, 1), depth=1000)
+    x = furnace(white, 80, range(8), eye=(0, 0, 0), target=(0, 0, 1), depth=1000)
     print(f"{x.mean():.4f} +- {x.std(ddof=1) / np.sqrt(8):.4f}")
     assert_z(x, 1.0, precise=3e-3)
 
