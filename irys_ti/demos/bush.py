@@ -14,6 +14,8 @@ from . import Outcome
 
 PATHS = ["bush.albedo", "bush.opacity"]
 FOV = 28.0
+DAMPING = (2.0, 0.6, 0.1, 0.02)  # of the diagonal: first, falling by this factor a step, last; with momentum
+MOMENTUM, RATE = 0.8, 0.25  # stable where the true curvature is up to 14 times the metric's
 SUN, TO_SUN = 25.0, np.array([1.0, 4.0, 1.0]) / np.sqrt(18)  # irradiance; its direction
 EYES = [np.array([np.sin(a) * 4.6, 1.2, np.cos(a) * 4.6]) for a in np.deg2rad([0.0, 120.0, 240.0])]
 
@@ -91,23 +93,30 @@ def seen_pixels(bush: Splats, camera: Camera) -> np.ndarray:
     return total
 
 
-def light_on(scene: Scene, cameras: list, seen: np.ndarray, spp: int, seed: int) -> np.ndarray:
-    """(n, 3) radiance of each splat over its albedo, from the derivatives of sums of pixels."""
-    total = 0.0
-    for i, scene.camera in enumerate(cameras):
-        film = scene.camera.film
-        total = (
-            total
-            + backward(scene, np.ones((film.height, film.width, 3)), spp, seed + i, ["bush.albedo"])["bush.albedo"]
-        )
-    mean = total.sum(0) / seen.sum()
-    return np.maximum(
-        (total + 0.3 * mean) / (seen[:, None] + 0.3), 0.1 * mean
-    )  # what is hardly seen has about the mean
+def totals(scene: Scene, cameras: list, spp: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3), (n, 3) derivatives of each band's sum over all pixels and views by that band's albedo, and by opacity."""
+    by_albedo, by_opacity = [], []
+    for band in range(3):
+        ones = np.zeros((cameras[0].film.height, cameras[0].film.width, 3))
+        ones[..., band] = 1
+        found = dict.fromkeys(PATHS, 0.0)
+        for i, scene.camera in enumerate(cameras):
+            grads = backward(scene, ones, spp, seed + 100 * band + i, PATHS)
+            for p in PATHS:
+                found[p] = found[p] + grads[p]
+        by_albedo.append(found["bush.albedo"][:, band])
+        by_opacity.append(found["bush.opacity"])
+    return np.stack(by_albedo, 1), np.stack(by_opacity, 1)
+
+
+def light_on(by_albedo: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n, 3) radiance of each splat over its albedo, from ``totals``."""
+    mean = by_albedo.sum(0) / seen.sum()  # what is hardly seen has about the mean
+    return np.maximum((by_albedo + 0.3 * mean) / (seen[:, None] + 0.3), 0.1 * mean)
 
 
 def shadows(bush: Splats) -> np.ndarray:
-    """(n, n) derivatives of the sun's light on each splat's centre, as radiance over albedo, by every splat's opacity."""
+    """(n, n) derivatives of the sun's light on each splat, as radiance over albedo, by every other splat's opacity."""
     unit = matrices(bush.rotation).transpose(0, 2, 1) / bush.scale[:, :, None]
     a = np.einsum("jkl,ijl->ijk", unit, bush.position[:, None] - bush.position)
     b = unit @ TO_SUN
@@ -117,18 +126,23 @@ def shadows(bush: Splats) -> np.ndarray:
     alpha = bush.opacity * np.exp(-0.5 * d2) * (d2 < 14)
     x = np.clip(-t * np.sqrt(speed2 / (7 * np.maximum(1 - d2 / 14.1, 0.01))), -1, 1)
     beyond = 0.5 - x * (15 - x * x * (10 - 3 * x * x)) / 16  # the share of a splat that lies towards the sun
-    through = np.exp((beyond * np.log1p(-np.minimum(alpha, 0.999))).sum(1))
-    return -SUN / (4 * np.pi) * through[:, None] * beyond * alpha / (bush.opacity * np.maximum(1 - alpha, 1e-2))
+    part = beyond * alpha  # light falls on all of a splat, not on its middle alone: what half covers it dims half of it
+    np.fill_diagonal(part, 0)
+    through = np.prod(1 - part, axis=1)
+    return -SUN / (4 * np.pi) * through[:, None] * part / (bush.opacity * np.maximum(1 - part, 1e-2))
 
 
-def curvature(bush: Splats, cameras: list, weights: list, light: np.ndarray, sky: np.ndarray) -> np.ndarray:
+def curvature(bush: Splats, cameras: list, weights: list, light: np.ndarray, by_opacity, sky: np.ndarray) -> np.ndarray:
     """(4 n, 4 n) Gauss and Newton's matrix J' W J of all albedos, band by band, then all opacities.
 
     From what the camera rays meet first and what shades it from the sun, with numbers so near to the true ones as
     shaping steps needs. A pixel's derivatives are sparse in three ways, by albedo, by opacity, and by the light on
-    each splat; the last reaches opacities through ``shadows``.
+    each splat; the last reaches opacities through ``shadows``. How a splat's own opacity changes the light on it
+    follows no simple rule (it shades itself, and brightens its neighbours): it is what the derivatives of sums over
+    all pixels, ``by_opacity`` of ``totals``, have beyond the rest.
     """
     n, shade = len(bush), shadows(bush)
+    rest, reflected = np.zeros((n, 3)), np.zeros((n, 3))  # of by_opacity; sums over pixels of what each splat shows
     inner = np.zeros((3, 3 * n, 3 * n))  # J' W J in those three, by band
     for camera, weight in zip(cameras, weights):
         for rows, columns, splats, order, alpha, before in first_chances(bush, camera):
@@ -144,19 +158,23 @@ def curvature(bush: Splats, cameras: list, weights: list, light: np.ndarray, sky
                 own = first * color
                 after = own.sum(1, keepdims=True) - np.cumsum(own, 1) + sky[band] * before[:, -1:]
                 by_alpha = before[:, :-1] * color - after / np.maximum(1 - alpha, 1e-2)
-                by_opacity = np.take_along_axis(alpha * by_alpha, back, 1) / bush.opacity[splats]
-                j = np.hstack([seen * light[splats, band], by_opacity, seen * bush.albedo[splats, band]])
+                by_own = np.take_along_axis(alpha * by_alpha, back, 1) / bush.opacity[splats]
+                rest[splats, band] += by_own.sum(0)
+                reflected[splats, band] += seen.sum(0) * bush.albedo[splats, band]
+                j = np.hstack([seen * light[splats, band], by_own, seen * bush.albedo[splats, band]])
                 j *= np.sqrt(weight[rows, columns, band])[:, None]
                 inner[band][np.ix_(at, at)] += j.T @ j
+    own = (by_opacity - rest - shade.T @ reflected) / (reflected + 0.3 * bush.albedo)
     out = np.zeros((4 * n, 4 * n))
     albedo, opacity, lit = (slice(k * n, (k + 1) * n) for k in range(3))
     for band, m in enumerate(inner):
+        shading = shade + np.diag(np.clip(own[:, band], -2 * light[:, band], 2 * light[:, band]))
         here, last = slice(band * n, (band + 1) * n), slice(3 * n, 4 * n)
         out[here, here] += m[albedo, albedo]
-        out[here, last] += m[albedo, opacity] + m[albedo, lit] @ shade
+        out[here, last] += m[albedo, opacity] + m[albedo, lit] @ shading
         out[last, here] = out[here, last].T
-        cross = m[opacity, lit] @ shade
-        out[last, last] += m[opacity, opacity] + cross + cross.T + shade.T @ m[lit, lit] @ shade
+        cross = m[opacity, lit] @ shading
+        out[last, last] += m[opacity, opacity] + cross + cross.T + shading.T @ m[lit, lit] @ shading
     return out
 
 
@@ -177,13 +195,12 @@ def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.
     """
     params, bush = parameters(scene), scene.shapes[0]
     values = {p: params[p] for p in PATHS}
-    n, near, last = len(bush), max(3, steps // 4), 2 * steps // 3
+    n, near, last = len(bush), max(3, steps // 5), 2 * steps // 3
     mean = {p: np.zeros_like(x) for p, x in values.items()}
-    means, weights = [None] * len(cameras), [None] * len(cameras)
-    most = spp
+    weights = [None] * len(cameras)
+    most, speed = spp, np.zeros(4 * n)
     for step in range(steps):
         spp = most if step > near else max(8, most // 4)
-        rate = 1.0 if step <= near else 0.5
         found, loss, seed = dict.fromkeys(PATHS, 0.0), 0.0, 1 + 16 * step
         images = []
         for i, scene.camera in enumerate(cameras):
@@ -191,26 +208,28 @@ def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.
             images.append(parts.mean(0))
             if step <= near:
                 weights[i] = 1 / (noise_of(parts) * spp)
-            # An average of the last pictures multiplies the derivatives' own noise by less. It lags a little.
-            recent = max(0.3, rate)
-            means[i] = images[i] if recent == 1.0 else (1 - recent) * means[i] + recent * images[i]
-            off = means[i] - pictures[i]
+            off = images[i] - pictures[i]
             loss += float((weights[i] * off**2).mean())
             grads = backward(scene, weights[i] * off, spp, seed + 7 + 20_000 * i, PATHS)
             for p in PATHS:
                 found[p] = found[p] + grads[p]
         if step <= near:
             seen = sum(seen_pixels(bush, camera) for camera in cameras)
-            light = light_on(scene, cameras, seen, 2 * spp, seed + 100_000)
-            h = curvature(bush, cameras, weights, light, np.mean([x[0, 0] for x in pictures], 0))
+            by_albedo, by_opacity = totals(scene, cameras, 2 * most if step == near else spp, seed + 100_000)
+            light = light_on(by_albedo, seen)
+            h = curvature(bush, cameras, weights, light, by_opacity, np.mean([x[0, 0] for x in pictures], 0))
             # As if every number were known to 0.3 before: what no picture tells stays where it is.
             h[np.diag_indices(4 * n)] += 1 / (0.3**2 * 4 * most * (steps - near))
         g = np.concatenate([found["bush.albedo"].T.ravel(), found["bush.opacity"]])
-        # Marquardt's damping while the light and the curvature are those of other values, and no step out of their reach.
-        # What it leaves is small: splats that hide each other are told apart by a thousandth of what tells their sum.
-        damped = h + np.diag(np.diag(h)) * max(2.0 * 0.6**step, 0.001)
+        # Marquardt's damping, much of it while the light and the curvature are those of other values. Later a little,
+        # but with small steps: the metric leaves out light from splat to splat, and where splats differ in ways that
+        # hardly show, up to 13 times its curvature was measured. Momentum carries on where it has a hundredth of it.
+        first, factor, least, later = DAMPING
+        damped = h + np.diag(np.diag(h)) * (max(first * factor**step, least) if step <= near else later)
         delta = -np.linalg.solve(damped, g)
-        delta = np.clip(rate * min(1.0, 0.15 / np.quantile(np.abs(delta), 0.9)) * delta, -0.3, 0.3)
+        delta = np.clip(min(1.0, 0.15 / np.quantile(np.abs(delta), 0.9)) * delta, -0.3, 0.3)
+        if step > near:
+            speed = delta = MOMENTUM * speed + RATE * delta
         move = {"bush.albedo": delta[: 3 * n].reshape(3, n).T, "bush.opacity": delta[3 * n :]}
         for p in PATHS:
             values[p] = params[p] = np.clip(values[p] + move[p], 0.005, 0.995)
