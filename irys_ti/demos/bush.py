@@ -14,7 +14,7 @@ from . import Outcome
 
 PATHS = ["bush.albedo", "bush.opacity"]
 FOV = 28.0
-DAMPING = (2.0, 0.6, 0.1, 0.02)  # of the diagonal: first, falling by this factor a step, last; with momentum
+DAMPING = (2.0, 0.6, 0.1, 0.05)  # of the diagonal: first, falling by this factor a step, last; with momentum
 MOMENTUM, RATE = 0.8, 0.25  # stable where the true curvature is up to 14 times the metric's
 SUN, TO_SUN = 25.0, np.array([1.0, 4.0, 1.0]) / np.sqrt(18)  # irradiance; its direction
 EYES = [np.array([np.sin(a) * 4.6, 1.2, np.cos(a) * 4.6]) for a in np.deg2rad([0.0, 120.0, 240.0])]
@@ -116,20 +116,23 @@ def light_on(by_albedo: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def shadows(bush: Splats) -> np.ndarray:
-    """(n, n) derivatives of the sun's light on each splat, as radiance over albedo, by every other splat's opacity."""
-    unit = matrices(bush.rotation).transpose(0, 2, 1) / bush.scale[:, :, None]
-    a = np.einsum("jkl,ijl->ijk", unit, bush.position[:, None] - bush.position)
-    b = unit @ TO_SUN
-    speed2 = (b * b).sum(1)
-    t = -np.einsum("ijk,jk->ij", a, b) / speed2
-    d2 = np.maximum((a * a).sum(2) - t * t * speed2, 0)
-    alpha = bush.opacity * np.exp(-0.5 * d2) * (d2 < 14)
-    x = np.clip(-t * np.sqrt(speed2 / (7 * np.maximum(1 - d2 / 14.1, 0.01))), -1, 1)
-    beyond = 0.5 - x * (15 - x * x * (10 - 3 * x * x)) / 16  # the share of a splat that lies towards the sun
-    part = beyond * alpha  # light falls on all of a splat, not on its middle alone: what half covers it dims half of it
+    """(n, n) derivatives of the sun's light on each splat, as radiance over albedo, by every other splat's opacity.
+
+    Light falls on all of a splat: the mean of one Gaussian's response over another is a Gaussian of their distance.
+    """
+    across = np.linalg.svd(TO_SUN[None])[2][1:]  # two directions across the sun's
+    axes = matrices(bush.rotation) * bush.scale[:, None, :]
+    flat, along = across @ axes, TO_SUN @ axes
+    flat = flat @ flat.transpose(0, 2, 1)
+    both, depth = flat[:, None] + flat, (along**2).sum(1)
+    to = bush.position - bush.position[:, None]  # [i, j]: from i to j
+    aside = to @ across.T
+    d2 = np.einsum("ija,ijab,ijb->ij", aside, np.linalg.inv(both), aside)
+    alpha = bush.opacity * np.sqrt(np.linalg.det(flat) / np.linalg.det(both)) * np.exp(-0.5 * d2)
+    part = alpha / (1 + np.exp(-1.7 * (to @ TO_SUN) / np.sqrt(depth[:, None] + depth)))  # what lies towards the sun
     np.fill_diagonal(part, 0)
     through = np.prod(1 - part, axis=1)
-    return -SUN / (4 * np.pi) * through[:, None] * part / (bush.opacity * np.maximum(1 - part, 1e-2))
+    return -SUN / (4 * np.pi) * through[:, None] * part / (bush.opacity * (1 - part))
 
 
 def curvature(bush: Splats, cameras: list, weights: list, light: np.ndarray, by_opacity, sky: np.ndarray) -> np.ndarray:
@@ -213,7 +216,7 @@ def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.
             grads = backward(scene, weights[i] * off, spp, seed + 7 + 20_000 * i, PATHS)
             for p in PATHS:
                 found[p] = found[p] + grads[p]
-        if step <= near:
+        if step < 5 or step == near:
             seen = sum(seen_pixels(bush, camera) for camera in cameras)
             by_albedo, by_opacity = totals(scene, cameras, 2 * most if step == near else spp, seed + 100_000)
             light = light_on(by_albedo, seen)
