@@ -16,6 +16,7 @@ PATHS = ["bush.albedo", "bush.opacity"]
 FOV = 28.0
 DAMPING = (2.0, 0.6, 0.1, 0.05)  # of the diagonal: first, falling by this factor a step, last; with momentum
 MOMENTUM, RATE = 0.8, 0.25  # stable where the true curvature is up to 14 times the metric's
+REFRESH = 6  # steps with momentum between two metrics
 SUN, TO_SUN = 25.0, np.array([1.0, 4.0, 1.0]) / np.sqrt(18)  # irradiance; its direction
 EYES = [np.array([np.sin(a) * 4.6, 1.2, np.cos(a) * 4.6]) for a in np.deg2rad([0.0, 120.0, 240.0])]
 
@@ -160,7 +161,7 @@ def curvature(bush: Splats, cameras: list, weights: list, light: np.ndarray, by_
                 color = (bush.albedo * light)[splats, band][order]
                 own = first * color
                 after = own.sum(1, keepdims=True) - np.cumsum(own, 1) + sky[band] * before[:, -1:]
-                by_alpha = before[:, :-1] * color - after / np.maximum(1 - alpha, 1e-2)
+                by_alpha = before[:, :-1] * color - after / np.maximum(1 - alpha, 0.05)
                 by_own = np.take_along_axis(alpha * by_alpha, back, 1) / bush.opacity[splats]
                 rest[splats, band] += by_own.sum(0)
                 reflected[splats, band] += seen.sum(0) * bush.albedo[splats, band]
@@ -196,14 +197,15 @@ def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.
     derivatives, and 4 spp for the picture whose distance to the target they are weighted by; a quarter of them while
     the steps are large.
     """
-    params, bush = parameters(scene), scene.shapes[0]
+    params, bush, sky = parameters(scene), scene.shapes[0], np.mean([x[0, 0] for x in pictures], 0)
     values = {p: params[p] for p in PATHS}
-    n, near, last = len(bush), max(3, steps // 5), 2 * steps // 3
+    n, near, last = len(bush), max(4, steps // 7), 2 * steps // 3
     mean = {p: np.zeros_like(x) for p, x in values.items()}
-    weights = [None] * len(cameras)
-    most, speed = spp, np.zeros(4 * n)
+    weights, most, speed, h, best = [None] * len(cameras), spp, np.zeros(4 * n), None, (np.inf, values)
+    first, factor, least, later = DAMPING
     for step in range(steps):
-        spp = most if step > near else max(8, most // 4)
+        far = step < near  # large steps, for which a quarter of the samples will do
+        spp = max(8, most // 4) if far else most
         found, loss, seed = dict.fromkeys(PATHS, 0.0), 0.0, 1 + 16 * step
         images = []
         for i, scene.camera in enumerate(cameras):
@@ -216,26 +218,35 @@ def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.
             grads = backward(scene, weights[i] * off, spp, seed + 7 + 20_000 * i, PATHS)
             for p in PATHS:
                 found[p] = found[p] + grads[p]
-        if step < 5 or step == near:
+        if far or (step - near) % REFRESH == 0:
             seen = sum(seen_pixels(bush, camera) for camera in cameras)
-            by_albedo, by_opacity = totals(scene, cameras, 2 * most if step == near else spp, seed + 100_000)
-            light = light_on(by_albedo, seen)
-            h = curvature(bush, cameras, weights, light, by_opacity, np.mean([x[0, 0] for x in pictures], 0))
-            # As if every number were known to 0.3 before: what no picture tells stays where it is.
-            h[np.diag_indices(4 * n)] += 1 / (0.3**2 * 4 * most * (steps - near))
+            by_albedo, by_opacity = totals(scene, cameras, spp, seed + 100_000)
+            new = curvature(bush, cameras, weights, light_on(by_albedo, seen), by_opacity, sky)
+            # A metric is wrong about a splat here and there, each about others: where one sees curvature, there is some.
+            h = new if step < 4 else 0.5 * (h + new)
+        if not far:
+            best = min(best, (loss, values), key=lambda x: x[0])
         g = np.concatenate([found["bush.albedo"].T.ravel(), found["bush.opacity"]])
         # Marquardt's damping, much of it while the light and the curvature are those of other values. Later a little,
         # but with small steps: the metric leaves out light from splat to splat, and where splats differ in ways that
-        # hardly show, up to 13 times its curvature was measured. Momentum carries on where it has a hundredth of it.
-        first, factor, least, later = DAMPING
-        damped = h + np.diag(np.diag(h)) * (max(first * factor**step, least) if step <= near else later)
+        # hardly show, up to six times its curvature was measured. Momentum carries on where it has a hundredth of it.
+        damped = h + np.diag(np.diag(h)) * (max(first * factor**step, least) if far else later)
+        # As if every number were known to 0.3 before: what no picture tells stays where it is.
+        damped[np.diag_indices(4 * n)] += 1 / (0.3**2 * 4 * most * steps)
         delta = -np.linalg.solve(damped, g)
         delta = np.clip(min(1.0, 0.15 / np.quantile(np.abs(delta), 0.9)) * delta, -0.3, 0.3)
-        if step > near:
+        if not far:
             speed = delta = MOMENTUM * speed + RATE * delta
-        move = {"bush.albedo": delta[: 3 * n].reshape(3, n).T, "bush.opacity": delta[3 * n :]}
+        elif step >= 4:
+            delta *= 0.5
+        values = {
+            "bush.albedo": values["bush.albedo"] + delta[: 3 * n].reshape(3, n).T,
+            "bush.opacity": values["bush.opacity"] + delta[3 * n :],
+        }
+        if loss > 2 * best[0]:  # a step led astray
+            values, speed, later = best[1], np.zeros(4 * n), 2 * later
         for p in PATHS:
-            values[p] = params[p] = np.clip(values[p] + move[p], 0.005, 0.995)
+            values[p] = params[p] = np.clip(values[p], 0.005, 0.995)
             if step >= last:
                 mean[p] += (values[p] - mean[p]) / (step - last + 1)
         if report(step, loss, mean if step >= last else values, images[0]) is True:
