@@ -122,7 +122,7 @@ def walk_grid(
         index = (cell[2] * cells[1] + cell[1]) * cells[0] + cell[0]
         majorant = reals[at + GRID_MAJORANTS + index] * rate + least
         leave = ti.min(ti.min(ahead[0], ahead[1]), ti.min(ahead[2], t_end))
-        if majorant * (leave - t) < depth:
+        if majorant * (leave - t) <= depth:  # also where both are 0: there is nothing to meet
             depth -= majorant * ti.max(leave - t, 0.0)
             t = leave
             if leave >= t_end:

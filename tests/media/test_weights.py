@@ -53,3 +53,31 @@ def test_no_weight_runs_away(kind, f32):
     assert found[:, 4].min() >= 0.5 * steps
     assert np.abs(found[:, :4].mean(1) - 1).max() < 3e-3
     assert np.isfinite(found).all() and found[:, :4].max() <= 4.02 and found.min() >= 0.0
+
+
+@ti.kernel
+def first_piece(
+    reals: ti.types.ndarray(ndim=1), ints: ti.types.ndarray(ndim=1), acc: ti.types.ndarray(ndim=1),
+    out: ti.types.ndarray(ndim=1), first: float, config: ti.template(),
+):  # fmt: skip
+    """Where a piece through all of a grid scatters, and its first weight, by the draw that gives its optical depth."""
+    for lane in range(1):
+        none, one = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([1.0, 1.0, 1.0, 1.0])
+        o, d = ti.Vector([-0.69, 0.11, -0.69]), ti.Vector([0.577, 0.577, 0.577])
+        t, F, own, E, g, k, m, _ = walk_media(
+            reals, ints, acc, reals, ints[H_MEDIA], o, d, 2.4, ti.u32(7 + lane), ti.Vector([first, 0.5]), one,
+            ti.Vector([0, 0, 0, 0]), 0, one, none, none, none, none, none, 0, config, False,
+        )  # fmt: skip
+        out[0], out[1] = t, F[0]
+
+
+def test_an_optical_depth_of_zero_is_met_where_there_is_something(f32):
+    """A draw of exactly 0 comes once in 16 million, and often in an empty cell, where it has nothing to meet."""
+    density = np.zeros((8, 8, 8))
+    density[4:, 4:, 4:] = 50.0
+    device = compiled(smoke(density))
+    device.set_channels(response())
+    out = runtime.zeros(2)
+    first_piece(device.reals, device.ints, runtime.zeros(8, np.uint32), out, 0.0, device.config(PRIMAL))
+    t, weight = out.to_numpy()
+    assert t > 0.3 and np.isfinite(weight)
