@@ -20,13 +20,13 @@ def main(argv=None) -> dict:
     parser.add_argument("--arch", default="auto", help="auto, cpu, cuda, vulkan or metal")
     parser.add_argument("--quick", action="store_true", help="few splats, tiny pictures and few steps")
     parser.add_argument("--out", type=Path, default=Path("out/autumn"), help="folder for the pictures")
-    parser.add_argument("--steps", type=int, help="steps of the fit (30)")
+    parser.add_argument("--steps", type=int, help="steps of the fit (32)")
     parser.add_argument("--splats", type=int, help="splats of the bush (900)")
     parser.add_argument("--size", type=int, help="width and height of the three pictures (128)")
     parser.add_argument("--samples", type=int, help="samples per pixel of the three pictures (2048)")
     parser.add_argument("--spp", type=int, help="samples per pixel of the fit's own pictures, a quarter of each step's (32)")
     args = parser.parse_args(argv)
-    n, size, steps, spp = (40, 24, 16, 40) if args.quick else (900, 128, 30, 32)
+    n, size, steps, spp = (40, 24, 16, 40) if args.quick else (900, 128, 32, 32)
     n, size, steps, spp = args.splats or n, args.size or size, args.steps or steps, args.spp or spp
 
     arch = it.init(args.arch)

@@ -199,7 +199,7 @@ def fit(scene, cameras, pictures, steps: int, spp: int, report) -> dict[str, np.
     """
     params, bush, sky = parameters(scene), scene.shapes[0], np.mean([x[0, 0] for x in pictures], 0)
     values = {p: params[p] for p in PATHS}
-    n, near, last = len(bush), max(4, steps // 7), 2 * steps // 3
+    n, near, last = len(bush), max(4, 2 * steps // 7), 2 * steps // 3
     mean = {p: np.zeros_like(x) for p, x in values.items()}
     weights, most, speed, h, best = [None] * len(cameras), spp, np.zeros(4 * n), None, (np.inf, values)
     first, factor, least, later = DAMPING
