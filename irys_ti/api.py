@@ -132,7 +132,8 @@ def backward(
     d_image: (H, W, 3), the derivative of your loss by the image. params: paths, default all of materials and
     lights; poses, vertices and the camera are asked for by name. boundary: which parts of their derivatives come from
     edges, "all", "off", or some of ("outlines", "shadows", "bounces", "farther") (device/boundary.py); boundary_spp:
-    samples a pixel of each (times device.boundary.SHARES), default two fifths of ``spp``. Returns Gradients, with the standard error of every number in ``.stderr``.
+    samples a pixel of each (times device.boundary.SHARES), default two fifths of ``spp``. Returns Gradients, with the
+    standard error of every number in ``.stderr``.
     Raises SceneError for an unknown path or a d_image of another size, MissingGradientError for a parameter that
     has no gradient, ArithmeticError where a deposit outgrew the exact sums.
     """
