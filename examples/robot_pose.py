@@ -53,9 +53,10 @@ def robot_scene(file: Path, joints: dict, size: int, subdivide: int = 0):
 class Sharpnesses(it.L2):
     """Mean squared difference of the pictures and of two blurred copies of each."""
 
-    def __init__(self, target, widths=(0, 2, 6)):
+    def __init__(self, target, widths=(0, 1 / 32, 3 / 32)):
+        """widths: of the blurs, standard deviations in picture widths."""
         super().__init__(target)
-        self.widths = widths
+        self.widths = [w * target.shape[1] for w in widths]
 
     def _blurred(self, x, width):
         from scipy.ndimage import gaussian_filter
@@ -82,10 +83,12 @@ def main(argv=None) -> dict[str, float]:
     parser.add_argument("--out", type=Path, default=Path("out/robot"), help="folder for the pictures")
     parser.add_argument("--robot", type=Path, help="an MJCF or URDF file (default: the UR5e of ../shared/data)")
     parser.add_argument("--start", type=int, default=0, help="which of eight starts")
+    parser.add_argument("--size", type=int, help="width and height of the picture (256)")
     parser.add_argument("--subdivide", type=int, default=0, help="cut every triangle into four so often")
     args = parser.parse_args(argv)
     size, steps, spp = (64, 30, 4) if args.quick else (256, 60, (8, 32))
     last, last_spp = (0, 0) if args.quick else (20, (32, 128))
+    size = args.size or size
 
     arch = it.init(args.arch)
     print(f"running on {arch}; the first picture waits for its kernels to be compiled")
@@ -100,13 +103,14 @@ def main(argv=None) -> dict[str, float]:
     began = time.perf_counter()
     paths = [f"arm.{name}" for name in JOINTS]
     common = {
-        "loss": Sharpnesses(target), "out": args.out, "resume": False,
+        "out": args.out, "resume": False,
         "bounds": {p: (TRUTH[n] - 0.6, TRUTH[n] + 0.6) for p, n in zip(paths, JOINTS)},
         "callback": lambda s: print(f"step {s.step:3d}  loss {s.loss:10.3e}") if s.step % 10 == 0 else None,
     }  # fmt: skip
-    found = it.fit(scene, target, paths, steps, spp=spp, lr=0.03, **common)
+    found = it.fit(scene, target, paths, steps, spp=spp, lr=0.03, loss=Sharpnesses(target), **common)
     if last:  # pan and elbow look alike: Adam leaves them in a valley, whose floor these steps know
-        found = it.fit(scene, target, paths, last, spp=last_spp, lr=0.005, method="newton", **common)
+        loss = Sharpnesses(target, (0, 1 / 128, 3 / 128))
+        found = it.fit(scene, target, paths, last, spp=last_spp, lr=0.005, loss=loss, method="newton", **common)
     errors = {}
     for name, a in zip(JOINTS, away):
         errors[name] = float(np.rad2deg(found.values[f"arm.{name}"] - TRUTH[name]))

@@ -48,7 +48,7 @@ def test_three_joints_from_one_picture(tmp_path, f32):
     scene = scene_of(file, {n: x + OFF[n] for n, x in TRUTH.items()})
     paths = [f"arm.{n}" for n in TRUTH]
     bounds = {f"arm.{n}": (x - 0.6, x + 0.6) for n, x in TRUTH.items()}
-    loss = module.Sharpnesses(target, (0, 1.5, 4))
+    loss = module.Sharpnesses(target, (0, 1.5 / 40, 4 / 40))
     # Pan and elbow move the picture nearly alike: less light on either leaves them a few degrees from the truth.
     found = it.fit(scene, target, paths, 50, spp=(16, 96), loss=loss, lr=0.05, bounds=bounds, seed=1)
     errors = {n: np.rad2deg(found.values[f"arm.{n}"] - x) for n, x in TRUTH.items()}
