@@ -86,9 +86,9 @@ def furnace(values, spp, seeds, **how):
 def test_white_furnaces(name, f32):
     """The specification's lossless materials that scatter inside, under every layer: none can be seen.
 
-    Not of opacity: holes in the surface of what refracts conserve light in sum, not along each ray (the same ball is up to
-    6 % too bright in its middle). Rough surfaces, whose weights from within spread, take more samples (tests/bsdf tells their
-    parts to half a percent).
+    Not of opacity: what comes in through a hole is not n^2 brighter inside, as what is refracted is, so light within is no
+    longer even, and the same ball is up to 6 % too bright in its middle (that its rim is darker was not measured).
+    Rough surfaces, whose weights from within spread, take more samples (tests/bsdf tells their parts to half a percent).
     """
     for top, more in ON_TOP.items():
         for roughness, spp, precise in ((0.05, 20, 0.02), (0.6, 64, 0.05)):
