@@ -14,13 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from .api import parameters
 from .device.edges import weld
 from .errors import SceneError
 from .scene import Mesh, Scene
+
+try:
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+except ModuleNotFoundError:
+    raise SceneError("LargeSteps", "its solves need the package scipy, which is not installed", "pip install 'irys_ti[shape]'") from None
 
 BORDERS = ("along", "fixed", "free")
 
