@@ -14,6 +14,7 @@ from irys_ti.kernels.bsdf import BSDFS
 from irys_ti.kernels.config import D_OPACITY, D_SHAPE, EMISSIVE, PRIMAL, REVERSE, SPLATS, Config
 from irys_ti.kernels.geometry import GEOMETRIES, splats
 from irys_ti.kernels.light import LIGHTS
+from irys_ti.kernels.medium import MEDIA
 from irys_ti.kernels.write import write
 from irys_ti.scene import Medium, Scene, Splats
 from irys_ti.spectral.cie import d65, response
@@ -97,7 +98,10 @@ class DeviceScene:
         first, n = {}, 0
         for owner, registry in owners(scene):
             declared = registry[owner.kind].PARAMS
-            used = self.versions[id(owner)][1].PARAMS if registry is BSDFS else declared
+            used = declared
+            if registry is BSDFS or registry is MEDIA:  # a medium's phase function is its material
+                module = self.versions[id(owner)][1]
+                used = getattr(module, "SLOTS", module.PARAMS)
             first[id(owner)] = n
             for name in [*used, *(k for k in declared if k not in used)]:
                 self.by_path[f"{owner.id}.{name}"].index = n
@@ -145,7 +149,8 @@ class DeviceScene:
             flags |= layout.TRANSMISSIVE if through else 0
             flags |= layout.NULL if name == "null" else 0
             values = self.by_path[f"{m.id}.albedo"].index if isinstance(m, Splats) else first[id(m)]
-            materials[i] = self.bsdf_names.index(name), values, len(module.PARAMS), flags
+            n = len(module.PARAMS) - getattr(module, "CELL", 0)  # the rest is found in tables
+            materials[i] = self.bsdf_names.index(name), values, n, flags
         self.materials_at = h[layout.H_MATERIALS] = ints.add(materials)
 
         self.media.lay_out(h, reals, ints, first, len(scene.materials) + len(self.geometry.splats), self)

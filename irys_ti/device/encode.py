@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irys_ti.kernels import layout
+from irys_ti.scene.phase import PhaseTable
 from irys_ti.scene.spectrum import Spectrum, Texture
 from irys_ti.spectral.grid import to_grid
 from irys_ti.spectral.upsample import (
@@ -62,6 +63,8 @@ def host_array(value) -> np.ndarray:
         return value.values if value.kind != "constant" else value.values.reshape(())
     if isinstance(value, Texture):
         return np.asarray(value.pixels, np.float64)
+    if isinstance(value, PhaseTable):
+        return value.values
     return np.asarray(value, np.float64)  # a number, or a splat set's array
 
 
@@ -71,6 +74,8 @@ def with_array(value, array: np.ndarray):
         return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant, value.extend)
     if isinstance(value, Texture):
         return Texture(array, value.filter, value.wrap, value.to_uv, value.source, value.illuminant)
+    if isinstance(value, PhaseTable):
+        return PhaseTable(value.cosines, array, value.wavelengths)
     return np.asarray(array, np.float64) if isinstance(value, np.ndarray) and value.ndim else float(array)
 
 
@@ -79,6 +84,8 @@ def encode(value, unbounded: bool) -> Encoded:
     host = host_array(value)
     if isinstance(value, Texture):
         return _texture(value, host, unbounded)
+    if isinstance(value, PhaseTable):
+        return _phase_table(value, host)
     if isinstance(value, Spectrum) and value.kind == "points":
         lambda0, step, values, weights = to_grid(value)
         identity = weights.shape[0] == weights.shape[1] and np.array_equal(weights, np.eye(len(weights)))
@@ -95,6 +102,48 @@ def encode(value, unbounded: bool) -> Encoded:
     if host.ndim:
         return Encoded(host.reshape(-1), layout.PER_PRIM, host, n=len(host))
     return Encoded(host.reshape(-1), layout.CONSTANT, host)
+
+
+@dataclass
+class EncodedPhase(Encoded):
+    """A table of a phase function: its derivatives go through its normalisation. data: see kernels/phase_table.py."""
+
+    shape: tuple = ()  # wavelengths, cosines
+    by_value: np.ndarray | None = None  # (n,) each number's share in the integral over the sphere
+    whole: np.ndarray | None = None  # (m, 1) the integral over the sphere
+
+    def _densities(self) -> np.ndarray:
+        return self.data[: self.host.size].reshape(self.shape)
+
+    def pull(self, d_data: np.ndarray) -> np.ndarray:
+        d = d_data[: self.host.size].reshape(self.shape)
+        d = (d - self.by_value * (self._densities() * d).sum(1, keepdims=True)) / self.whole
+        return d.reshape(self.host.shape)
+
+    def push(self, tangent: np.ndarray) -> np.ndarray:
+        t = tangent.reshape(self.shape)
+        t = (t - self._densities() * (self.by_value * t).sum(1, keepdims=True)) / self.whole
+        return np.r_[t.reshape(-1), np.zeros(self.data.size - t.size)]
+
+
+EVEN = 1.0 / 32.0  # of even scattering, that directions are drawn by at least: a number that is 0 has a derivative too
+
+
+def _phase_table(value: PhaseTable, host: np.ndarray) -> EncodedPhase:
+    cosines, values = value.cosines, np.atleast_2d(host)
+    lambdas = np.zeros(1) if value.wavelengths is None else value.wavelengths
+    steps = np.diff(cosines)
+    by_value = np.pi * (np.r_[steps, 0.0] + np.r_[0.0, steps])  # by the trapezoidal rule, exact for what is linear
+    whole = (values @ by_value)[:, None]
+    densities = values / whole
+    chances = np.maximum(densities, EVEN * 0.25 / np.pi)
+    chances /= (chances @ by_value)[:, None]
+    sums = np.cumsum(np.pi * steps * (chances[:, 1:] + chances[:, :-1]), 1)
+    sums = np.c_[np.zeros(len(sums)), sums / sums[:, -1:]]
+    data = np.concatenate([x.reshape(-1) for x in (densities, chances, sums, cosines, lambdas)])
+    return EncodedPhase(
+        data, layout.PHASE_TABLE, host, n=len(cosines), height=len(values), shape=values.shape, by_value=by_value, whole=whole
+    )
 
 
 def _texture(value: Texture, host: np.ndarray, unbounded: bool) -> Encoded:

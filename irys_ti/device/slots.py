@@ -10,10 +10,11 @@ import numpy as np
 from irys_ti.errors import MissingGradientError, SceneError
 from irys_ti.graph import Param
 from irys_ti.kernels.bsdf import BSDFS, versions
+from irys_ti.kernels.bsdf import find as bsdf_of
 from irys_ti.kernels.geometry import GEOMETRIES
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.kernels.medium import MEDIA
-from irys_ti.scene import Light, Material, Medium, Scene, Spectrum, Splats, Texture
+from irys_ti.scene import Light, Material, Medium, PhaseTable, Scene, Spectrum, Splats, Texture
 
 from .closed import closed_materials
 from .encode import Encoded, encode, host_array, with_array
@@ -48,7 +49,7 @@ class Slot:
         if isinstance(self.owner, Splats):
             return why_no_splat_gradient(self.owner, self.name)
         if isinstance(self.owner, Medium):
-            own = {"g": "hg", "diameter": "droplets"}.get(self.name, self.owner.phase)
+            own = {"g": "hg", "diameter": "droplets", "phase_values": "table"}.get(self.name, self.owner.phase)
             return "" if own == self.owner.phase else f"its phase function is {self.owner.phase} and has none"
         module = BSDFS.get(self.owner.kind) if isinstance(self.owner, Material) else None
         ask = getattr(module, "why_no_gradient", None)
@@ -106,6 +107,8 @@ def check_value(value, param: Param, where: str) -> None:
         bad = array.min() if array.min() < param.low else array.max()
         word = "negative" if bad < 0 <= param.low else "out of range"
         raise SceneError(where, f"{bad:.6g} is {word}", f"values lie in [{param.low:g}, {param.high:g}]")
+    if isinstance(value, PhaseTable) and not (np.atleast_2d(array).max(1) > 0).all():
+        raise SceneError(where, "a row of zeros scatters nowhere", "give at least one number above 0")
     if isinstance(value, Spectrum) and value.kind == "points":
         w = value.wavelengths
         if w is None or w.shape != value.values.shape or not np.isfinite(w).all() or (np.diff(w) <= 0).any():
@@ -144,7 +147,7 @@ def choose_versions(scene: Scene, wanted: tuple[str, ...] = ()) -> dict[int, tup
         if isinstance(shape, Splats):
             out[id(shape)] = shape.phase, BSDFS[shape.phase]
     for medium in scene.media:
-        out[id(medium)] = medium.phase, BSDFS[medium.phase]
+        out[id(medium)] = medium.phase, bsdf_of(medium.phase)
     return out
 
 

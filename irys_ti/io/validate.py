@@ -13,6 +13,7 @@ from ..scene import (
     Material,
     Medium,
     Mesh,
+    PhaseTable,
     Primitives,
     Scene,
     Shape,
@@ -25,7 +26,7 @@ from . import curve_checks, meshes, splat_checks
 from .suggest import nearest
 
 FILTERS = ("box", "tent", "gaussian")
-PHASES = ("isotropic", "hg", "droplets")
+PHASES = ("isotropic", "hg", "droplets", "table")
 MAX_MEDIA = 254
 FOV_AXES = ("x", "y", "smaller", "larger", "diagonal")
 
@@ -98,6 +99,22 @@ def _medium(medium: Medium, where: str) -> None:
     for name, value in medium.values.items():
         if isinstance(value, Texture):
             raise SceneError(f"{where}, {name}", "is a texture", "a medium has no surface: give a number or a Spectrum")
+        if isinstance(value, PhaseTable) != (name == "phase_values"):
+            raise SceneError(f"{where}, {name}", f"is a {type(value).__name__}", "phase_values, and it alone, is a PhaseTable")
+    if medium.phase == "table" and "phase_values" not in medium.values:
+        raise SceneError(where, "has no phase_values", "give its phase function as a PhaseTable")
+
+
+def _phase_table(table: PhaseTable, where: str) -> None:
+    """Shapes and order of a phase function's table; its numbers are checked as every parameter's."""
+    c, w = table.cosines, table.wavelengths
+    if c.ndim != 1 or len(c) < 2 or not (np.diff(c) > 0).all() or abs(c[0] + 1) > 1e-6 or abs(c[-1] - 1) > 1e-6:
+        raise SceneError(where, "cosines do not go from -1 to 1", "give two or more, increasing")
+    shape = c.shape if w is None else (*np.shape(w), len(c))
+    if table.values.shape != shape:
+        raise SceneError(where, f"values of shape {table.values.shape}", f"{shape} goes with these cosines and wavelengths")
+    if w is not None and (w.ndim != 1 or len(w) == 0 or not np.isfinite(w).all() or (np.diff(w) <= 0).any()):
+        raise SceneError(where, "the wavelengths do not increase", "give them in nm, one for each row")
 
 
 def _media_of(scene: Scene) -> None:
@@ -206,6 +223,8 @@ def _values(owner: Material | Light | Medium, where: str) -> None:
         at = f"{where}, {name}"
         if name == "density" and isinstance(owner, Medium):
             _density(value, at)
+        elif isinstance(value, PhaseTable) and isinstance(owner, Medium):
+            _phase_table(value, at)
         elif isinstance(value, Spectrum):
             _spectrum(value, at)
         elif isinstance(value, Texture):

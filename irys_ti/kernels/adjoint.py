@@ -20,6 +20,7 @@ from irys_ti.kernels.layout import (
     RECORD_TOTAL,
     RECORD_WEIGHT,
 )
+from irys_ti.kernels.phase_table import deposit_cell, fill_cell, fill_tangents
 from irys_ti.kernels.shading import (
     deposit_row,
     emitted_jvp,
@@ -58,11 +59,11 @@ def around_bsdf(
 
 @ti.func
 def adjoint_of_bsdf(
-    ints: ti.template(), record: ti.template(), d_rows: ti.template(), number_of: ti.template(), lane, material,
-    rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, lambdas, T, L, L_low, L_sampled,
-    alone, config: ti.template(),
+    reals: ti.template(), ints: ti.template(), acc: ti.template(), record: ti.template(), d_rows: ti.template(),
+    number_of: ti.template(), lane, material, rows: ti.template(), wi, wo_of: ti.template(), f: ti.template(), delta, lit, lambdas,
+    T, L, L_low, L_sampled, alone, replica, config: ti.template(),
 ):  # fmt: skip
-    """Derivatives of the BSDF's parameters, both directions summed, into the first of ``d_rows``."""
+    """Derivatives of the BSDF's parameters, both directions summed, into the first of ``d_rows``; a table's are deposited."""
     first, n, kind = ints[material + MATERIAL_VALUES], ints[material + MATERIAL_N], ints[material + MATERIAL_KIND]
     for j in range(n):
         number_of[j] = first + j
@@ -74,7 +75,9 @@ def adjoint_of_bsdf(
             for k in ti.static(range(4)):
                 up[k] *= record[lane * RECORD_STRIDE + RECORD_WEIGHT + k]
             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
+            fill_cell(reals, ints, kind, material, lambdas, wi, w, rows, config)
             eval_bsdf_vjp(kind, rows, wi, w, ti.select(way == NEXT, delta, 0), up, d_rows, lambdas, config)
+            deposit_cell(reals, ints, acc, kind, material, lambdas, wi, w, d_rows, replica, config)
 
 
 @ti.func
@@ -136,6 +139,8 @@ def tangent_of_bsdf(
         if way == NEXT or lit == 1:
             up = around_bsdf(record, lane, way, T, L, L_low, L_sampled, f, alone)
             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
+            fill_cell(reals, ints, kind, material, lambdas, wi, w, rows, config)
+            fill_tangents(reals, tangents, ints, kind, material, lambdas, wi, w, t_rows, config)
             d_L += up * eval_bsdf_jvp(kind, rows, t_rows, wi, w, ti.select(way == NEXT, delta, 0), lambdas, config)
     return d_L
 

@@ -63,6 +63,7 @@ VALUE_KIND, VALUE_DATA, VALUE_N, VALUE_GRAD, VALUE_META, VALUE_HEIGHT, VALUE_FLA
 # VALUE_DATA: offset in reals; VALUE_N: points, or texture width; VALUE_GRAD: first accumulator, -1 not asked for
 CONSTANT, GRID, SIGMOID, TEXTURE = range(4)
 VOLUME = 16  # a grid's densities, read by kernels/media_grid.py alone
+PHASE_TABLE = 32  # a phase function's, read by kernels/phase_table.py alone
 PER_PRIM = 8  # VALUE_N colours, one for each primitive of a set; uv's first component is the primitive's number
 # VALUE_META: offset in reals of: gradient scale, lambda of the first point, 1 / step, to_uv (6)
 META_SCALE, META_LAMBDA, META_INV_STEP, META_UV, META_STRIDE = 0, 1, 2, 3, 9

@@ -97,6 +97,7 @@ from irys_ti.kernels.media_terms import emission_row, look_up_terms, lower_extin
 from irys_ti.kernels.media_walk import FAR, walk_media
 from irys_ti.kernels.motion import adjoint_of_motion, track_sizes
 from irys_ti.kernels.path_ends import add_radiance, begin_record, first_ray, give_sample, keep_record, ones_where
+from irys_ti.kernels.phase_table import draw_cell, fill_cell
 from irys_ti.kernels.riding import adjoint_of_riding, riders, tangent_of_riding
 from irys_ti.kernels.shading import emitted, eval_bsdf, lookup_rows, sample_bsdf
 from irys_ti.kernels.signature import fold, fold_real
@@ -477,7 +478,8 @@ def trace_paths(
                     if (flags & TWO_SIDED) != 0 and wi[2] < 0.0:
                         flip = -1.0
                     wi[2] *= flip
-                    wo, delta = sample_bsdf(kind, rows, wi, ti.Vector([u[2], u[3], u[5]]), lambdas, config)
+                    u_way = draw_cell(reals, ints, kind, material, lambdas, ti.Vector([u[2], u[3], u[5]]), rows, config)
+                    wo, delta = sample_bsdf(kind, rows, wi, u_way, lambdas, config)
                     to_sampled = to_local(d_light, s, b, ns)
                     to_sampled[2] *= flip
                     for k in ti.static(range(3)):
@@ -485,6 +487,7 @@ def trace_paths(
                     for way in range(2):
                         if way == NEXT or lit == 1:
                             w = ti.Vector([wo_of[way, 0], wo_of[way, 1], wo_of[way, 2]])
+                            fill_cell(reals, ints, kind, material, lambdas, wi, w, rows, config)
                             f_way, pdf_way = eval_bsdf(
                                 kind, rows, wi, w, ti.select(way == NEXT, delta, 0), lambdas, config
                             )
@@ -554,8 +557,8 @@ def trace_paths(
                                 )  # fmt: skip
                         if on_surface == 1 and (flags & WANTED) != 0:
                             adjoint_of_bsdf(
-                                ints, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
-                                lit, lambdas, T, L, L_low, L_sampled, alone, config,
+                                reals, ints, acc, record, d_rows, number_of, lane, material, rows, wi, wo_of, f, delta,
+                                lit, lambdas, T, L, L_low, L_sampled, alone, replica, config,
                             )  # fmt: skip
                         deposit_rows(reals, ints, acc, d_rows, number_of, replica, lambdas, uv, light_uv, config)
                         if ti.static(config.motion):

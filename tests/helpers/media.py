@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from irys_ti.scene import Integrator, Light, Material, Medium, Scene, Sphere, constant, cube, points, rectangle
+from irys_ti.scene import (
+    Integrator,
+    Light,
+    Material,
+    Medium,
+    PhaseTable,
+    Scene,
+    Sphere,
+    constant,
+    cube,
+    points,
+    rectangle,
+)
 from irys_ti.scene.transform import look_at, rotate, scale, translate
 from tests.helpers.scenes import camera
 
@@ -18,6 +30,8 @@ def scene(cam, shapes, media, sky=1.0, depth=64, rr=1000, **more) -> Scene:
     spare = [
         Medium("spare", values={"sigma_t": COLOURED, "emission": 1.0}, phase="isotropic"),
         Medium("spare_hg", phase="hg"),
+        Medium("spare_droplets", phase="droplets"),
+        Medium("spare_table", phase="table", values={"phase_values": PhaseTable([-1.0, 1.0], [1.0, 1.0])}),
     ]
     return Scene(
         camera=cam, shapes=[*shapes, speck], media=[*media, *spare],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...scene import Medium, Texture, constant
+from ...scene import Medium, PhaseTable, Texture, constant
 from ..suggest import nearest
 from ..volumes import read_volume
 from .props import Props
@@ -43,10 +43,23 @@ def _phase(node: Node, context) -> tuple[str, dict]:
     values = {}
     if node.type == "hg":
         values["g"] = inner.float("g", 0.8, -0.99, 0.99)
+    elif node.type == "tabphase":
+        values["phase_values"] = _table(node, inner.string("values"))
     elif node.type != "isotropic":
-        raise node.error(f"unknown phase function {node.type!r}", nearest(node.type, ("hg", "isotropic")))
+        raise node.error(f"unknown phase function {node.type!r}", nearest(node.type, ("hg", "isotropic", "tabphase")))
     inner.finish()
-    return node.type, values
+    return {"tabphase": "table"}.get(node.type, node.type), values
+
+
+def _table(node: Node, text: str) -> PhaseTable:
+    """Numbers at evenly spaced cosines from -1 to 1."""
+    try:
+        numbers = np.array([float(x) for x in text.replace(",", " ").split()])
+    except ValueError as error:
+        raise node.error(f"values: {error}", "give numbers with commas between") from None
+    if len(numbers) < 2 or not np.isfinite(numbers).all() or numbers.min() < 0 or numbers.max() == 0:
+        raise node.error("values", "give two or more numbers, none below 0 and not all 0")
+    return PhaseTable(np.linspace(-1.0, 1.0, len(numbers)), numbers)
 
 
 def _volume(props: Props, name: str) -> Node | None:

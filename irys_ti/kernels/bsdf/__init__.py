@@ -38,6 +38,7 @@ from irys_ti.kernels.bsdf import (
     openpbr,
     roughconductor,
     roughdielectric,
+    table,
 )
 from irys_ti.kernels.bsdf.registry import LAMBDAS, check, parameters
 from irys_ti.kernels.bsdf.sample import Sample
@@ -55,6 +56,7 @@ BSDFS = {
     "roughconductor": roughconductor,
     "roughdielectric": roughdielectric,
 }
+OF_MEDIA = {"table": table}  # phase functions that need what media alone have
 
 
 def register(name: str, module) -> None:
@@ -83,8 +85,8 @@ def versions(kind: str, materials: list) -> list:
 
 
 def find(name: str):
-    """The module of a kind, or of a version that ``versions`` has named."""
-    return _versions[name] if name in _versions else BSDFS[name]
+    """The module of a kind, of a phase function, or of a version that ``versions`` has named."""
+    return _versions[name] if name in _versions else OF_MEDIA[name] if name in OF_MEDIA else BSDFS[name]
 
 
-__all__ = ["BSDFS", "LAMBDAS", "Sample", "find", "parameters", "register", "versions"]
+__all__ = ["BSDFS", "LAMBDAS", "OF_MEDIA", "Sample", "find", "parameters", "register", "versions"]

@@ -1,6 +1,6 @@
 """Participating media: their parameters, by kind, and the graphs of what they do to light.
 
-A kind's first parameters are those of its phase function (kernels/bsdf/hg.py, droplets.py, isotropic.py), then come TERMS.
+A kind's first parameters are those of its phase function (kernels/bsdf/hg.py, droplets.py, isotropic.py, table.py), then come TERMS.
 ``extinction(p)`` is the coefficient per unit of length at density 1; a "grid" multiplies it, and what is emitted, by its
 density there.
 """
@@ -15,7 +15,8 @@ TERMS = {
 PHASE = {
     "albedo": Param("reflectance", 0.75, 0.0, 1.0, doc="fraction of light that is scattered"),
     "g": Param("spectrum", 0.0, -0.99, 0.99, doc="mean cosine of the phase function, where it has one"),
-    "diameter": Param("scalar", 20.0, 5.0, 50.0, doc="of droplets, in micrometres"),
+    "diameter": Param("scalar", 20.0, 0.1, 50.0, doc="of droplets, in micrometres"),
+    "phase_values": Param("spectrum", 1.0, 0.0, float("inf"), doc="a PhaseTable: values of a phase function, in any unit"),
 }
 DENSITY = Param("scalar", 1.0, 0.0, float("inf"), doc="densities (z, y, x) at the centres of a grid's voxels")
 
