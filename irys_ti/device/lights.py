@@ -12,6 +12,7 @@ from irys_ti.spectral.cie import integrate_product, wavelengths, xyz, y_integral
 
 from . import environment
 
+AT_A_PLACE = ("point", "spot", "ies")
 UNIFORM = 0.1  # share of selection that ignores power, so that a light of power 0 still gets its derivative
 
 
@@ -121,6 +122,7 @@ class LightTable:
                 numbers = environment.of_map(light)
                 device.mirror_reals[self.data_at[i] : self.data_at[i] + numbers.size] = numbers
         self.brightness = peak if peak > 0 else 1.0
+        self.share = powers / powers.sum() if powers.sum() > 0 else np.zeros(len(powers))  # of all power
         if len(self.lights):
             share = np.full(len(powers), 1.0 / len(powers))
             if powers.sum() > 0:
@@ -132,6 +134,20 @@ class LightTable:
             device.mirror_reals[self.cdf_at : self.cdf_at + cdf.size] = cdf
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
+
+    @property
+    def stand(self) -> bool:
+        """Whether some light stands at one place."""
+        return any(x.kind in AT_A_PLACE for x in self.lights)
+
+    def aims(self) -> np.ndarray:
+        """(n, 4) places of the lights that stand at one, and how large a share of scatterings is drawn near to each.
+
+        Half of their share of all power: the brightest.
+        """
+        found = [(self.share[i], i) for i, x in enumerate(self.lights) if x.kind in AT_A_PLACE and self.share[i] > 0]
+        best = sorted(found, reverse=True)[: layout.MOST_AIMS]
+        return np.array([[*self.lights[i].placed()[:3, 3], 0.5 * share] for share, i in best]).reshape(-1, layout.AIM_STRIDE)
 
     def _measure(self) -> None:
         """Shares of the primitives in their light, from the present areas."""

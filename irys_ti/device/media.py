@@ -6,13 +6,14 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.kernels.config import D_DENSITY, D_MEDIA, D_WALKS, GLOWING, GRIDS, MEDIA, PRIMAL, WALKS
+from irys_ti.kernels.config import AIMED, D_DENSITY, D_MEDIA, D_WALKS, GLOWING, GRIDS, MEDIA, PRIMAL, WALKS
 from irys_ti.kernels.walk_terms import terms_of
 from irys_ti.scene import Medium, Mesh, Scene, Shape, Sphere, Splats
 from irys_ti.scene.transform import points_to
 
 from . import grids
 
+AIMING = True  # off: by free flight alone (benchmarks)
 DEEPEST = 8  # media that a point may be inside of (kernels/media_stack.py)
 SHAPING = ("sigma_t", "scale", "emission", "density")  # parameters whose derivative is the walk's, not the phase function's
 
@@ -72,6 +73,7 @@ class MediaTable:
         self.records = records
         self.records_at = h[layout.H_MEDIA] = ints.add(records)
         self.inside_at = h[layout.H_INSIDE] = ints.add(np.zeros(2))
+        self.aims_at = h[layout.H_AIMS] = reals.add(np.zeros(1 + layout.MOST_AIMS * layout.AIM_STRIDE))
 
     def want(self, device, paths) -> None:
         """Note which media derivatives are asked for."""
@@ -102,6 +104,8 @@ class MediaTable:
             flags = layout.WALKED | (layout.DERIVED if id(m) in self.derived else 0)
             flags |= layout.SCATTERS if self._scatters(m, device) else 0
             self.records[len(self.media) + i, layout.MEDIUM_FLAGS] = flags
+        aims = device.lights.aims() if self._aimed(device) else np.zeros((0, layout.AIM_STRIDE))
+        device.mirror_reals[self.aims_at : self.aims_at + 1 + aims.size] = np.r_[len(aims), aims.reshape(-1)]
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
         device.mirror_ints[self.inside_at : self.inside_at + 2] = self._inside(device.scene())
@@ -133,6 +137,10 @@ class MediaTable:
         """Whether a medium emits, or its emission is asked for."""
         return f"{m.id}.emission" in device.wanted or bool(device.by_path[f"{m.id}.emission"].encoded.host.any())
 
+    def _aimed(self, device) -> bool:
+        """Whether scatterings may be drawn near to lights: some media are homogeneous, and some lights stand at a place."""
+        return AIMING and any(m.kind == "homogeneous" for m in self.media) and device.lights.stand
+
     def bits(self, mode: str, device) -> int:
         """Config.media for a mode."""
         if not self.used:
@@ -141,6 +149,7 @@ class MediaTable:
         glowing = any(self._glows(m, device) for m in self.media)
         grid = any(m.kind == "grid" for m in self.media)
         bits = MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (WALKS if self.walked else 0)
+        bits |= AIMED if self._aimed(device) else 0
         if mode != PRIMAL and self.derived & {id(m) for m in self.media}:
             bits |= D_MEDIA | (D_DENSITY if density else 0)
         if mode != PRIMAL and self.derived & {id(m) for m in self.walked}:

@@ -29,7 +29,10 @@ H_BANDS = 40  # offset in reals of the three spectra that colours of splats mix,
 H_FLOORED = 41  # whether some splats are sampled by other opacities than their own
 H_MEDIA = 48  # medium records
 H_INSIDE = 49  # the media that the camera is inside of, packed into two numbers (kernels/media_stack.py)
+H_AIMS = 50  # offset in reals: number of lights that scatterings are drawn near to, then AIM_STRIDE numbers each
 HEADER_SIZE = 64
+
+MOST_AIMS, AIM_STRIDE = 4, 4  # position, and the share of scatterings that are drawn near to it
 
 N_LAMBDA, LAMBDA_MIN, LAMBDA_STEP = 95, 360.0, 5.0
 

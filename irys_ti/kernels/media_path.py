@@ -5,7 +5,7 @@ each with the same chance, which counts for all of them.
 """
 
 from irys_ti.kernels.adjoint import LIGHT
-from irys_ti.kernels.config import D_DENSITY, D_MEDIA, FORWARD, REVERSE
+from irys_ti.kernels.config import AIMED, D_DENSITY, D_MEDIA, FORWARD, REVERSE
 from irys_ti.kernels.emitter import light_record
 from irys_ti.kernels.layout import (
     DERIVED,
@@ -30,13 +30,14 @@ from irys_ti.kernels.media_terms import (
     lower_extinction_jvp,
     lower_extinction_vjp,
 )
-from irys_ti.kernels.media_walk import walk_media
+from irys_ti.kernels.media_walk import AIM, walk_media
 from irys_ti.kernels.rng import combine, mix, unit
 from irys_ti.kernels.shading import deposit_row
 from irys_ti.kernels.splat_light import baselines
 from irys_ti.runtime import ti
 
 PIECES, PIECE = 6, 6  # kept pieces of a shadow ray; numbers of each: origin, length, medium, its turn
+AIMED_VERTICES = 4  # a path's vertices whose scatterings are drawn near to lights too: weights would add up
 TURNS = 256  # boundaries that a shadow ray passes at most
 SEGMENTS = 1 << 20  # pieces of a path at most
 CLEAR = 2.0**-17  # of where it is, how far a scattering stays from the ends of its piece
@@ -84,6 +85,15 @@ def seed_of(key, index, segment, turn):
     """What a piece is drawn from: turn 0 is the path's, others the shadow ray's."""
     h = combine(key ^ ti.u32(0x3C6EF372), ti.cast(index, ti.u32))
     return combine(h, ti.cast(segment * 2 * TURNS + turn, ti.u32))
+
+
+@ti.func
+def kind_of_piece(is_shadow, depth, config: ti.template()):
+    """Whose piece it is (kernels/media_walk.py): scatterings of a path's first pieces are drawn near to lights too."""
+    out = is_shadow
+    if ti.static(config.media & AIMED):
+        out = ti.select(is_shadow == 0 and depth < AIMED_VERTICES, AIM, is_shadow)
+    return out
 
 
 @ti.func
@@ -145,7 +155,8 @@ def derive_media(
             look_up_terms(reals, reals, ints, m, lambdas, rows, config, False)
             t_s, F, own, E, g, h, moved, _ = walk_media(
                 reals, ints, acc, tangents, m, from_o, along, span, seed_of(key, index, segment, turn), u, T_before,
-                zeros_before, is_shadow, lower_extinction(rows), emission_row(rows), up, one_zero, carry, base, replica, config, True,
+                zeros_before, kind_of_piece(is_shadow, depth, config), lower_extinction(rows), emission_row(rows), up, one_zero, carry,
+                base, replica, config, True,
             )  # fmt: skip
             if ti.static(config.mode == REVERSE):
                 found = lower_extinction_vjp(rows, g)

@@ -7,7 +7,7 @@ Where a derivative is asked for, they are drawn from extinctions with a floor, s
 still shows what it would do.
 """
 
-from irys_ti.kernels.config import GLOWING, GRIDS, PRIMAL
+from irys_ti.kernels.config import AIMED, GLOWING, GRIDS, PRIMAL
 from irys_ti.kernels.layout import (
     DERIVED,
     EMITS,
@@ -16,9 +16,11 @@ from irys_ti.kernels.layout import (
     MEDIUM_GRID,
     SCATTERS,
 )
+from irys_ti.kernels.media_aim import aimed, density_of_aims
 from irys_ti.kernels.media_grid import shares, walk_grid
 from irys_ti.runtime import ti
 
+PATH, TO_LIGHT, AIM = 0, 1, 2  # whose piece it is: the path's, the shadow ray's, the path's and drawn near to lights too
 FLOOR = 0.25  # optical depth of a piece that derivatives see at least
 FAR = 1e30  # length of a piece without an end
 MOST_SHOWN = 1e6  # length, in radii of the scene, that shows what an endless medium emits
@@ -27,7 +29,7 @@ MOST_SHOWN = 1e6  # length, in radii of the scene, that shows what an endless me
 @ti.func
 def walk_media(
     reals: ti.template(), ints: ti.template(), acc: ti.template(), tangents: ti.template(), medium, o, d, length, seed, u, T,
-    zeros, is_shadow, sigma, glow, up, one_zero, carry, base, replica, config: ti.template(), deposit: ti.template(),
+    zeros, ray, sigma, glow, up, one_zero, carry, base, replica, config: ti.template(), deposit: ti.template(),
 ):  # fmt: skip
     """The piece o + t d, 0 < t < length, of a medium.
 
@@ -43,12 +45,12 @@ def walk_media(
     t_s, F, own = -1.0, ti.Vector([1.0, 1.0, 1.0, 1.0]), ti.Vector([0, 0, 0, 0])
     E, g, h = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
     flags = ints[medium + MEDIUM_FLAGS]
-    derived, scatters = (flags & DERIVED) != 0, (flags & SCATTERS) != 0 and is_shadow == 0
+    derived, scatters = (flags & DERIVED) != 0, (flags & SCATTERS) != 0 and ray != TO_LIGHT
     if ti.static(config.media & GRIDS):
         is_grid = ints[medium + MEDIUM_GRID]
         if is_grid == 1:
             t_s, F, own, E, g, h, moved, decided = walk_grid(
-                reals, ints, acc, tangents, medium, o, d, length, seed, u, T, zeros, scatters, derived, is_shadow, sigma, glow,
+                reals, ints, acc, tangents, medium, o, d, length, seed, u, T, zeros, scatters, derived, ray & 1, sigma, glow,
                 up, one_zero, carry, base, replica, config, deposit,
             )  # fmt: skip
     if is_grid == 0:
@@ -69,7 +71,16 @@ def walk_media(
             free = -ti.log(1.0 - u[0])
             if free < chosen * length:
                 t_s = free / chosen
+                if ti.static(config.media & AIMED):
+                    if ray == AIM:
+                        within = chosen * length * shown(chosen * length)
+                        t_s, number = aimed(reals, ints, o, d, length, ti.min(u[0] / within, 1.0 - 2.0**-24), chosen, within)
+                        decided += 4 * number
                 over = w.dot(drawn * ti.exp(-t_s * drawn))
+                if ti.static(config.media & AIMED):
+                    if ray == AIM:
+                        share, near = density_of_aims(reals, ints, o, d, length, t_s)
+                        over = (1.0 - share) * over + near * w.dot(chance_within(length * drawn))
             else:
                 over = w.dot(ti.exp(-length * drawn))
         t = ti.select(t_s >= 0.0, t_s, length)
@@ -84,7 +95,7 @@ def walk_media(
                 if F[k] == 0.0:
                     F[k], own[k] = 1.0, 2
         reach = ti.min(length, MOST_SHOWN * reals[ints[H_SPHERE] + 3])
-        is_glowing = (flags & EMITS) != 0 and is_shadow == 0
+        is_glowing = (flags & EMITS) != 0 and ray != TO_LIGHT
         if ti.static(config.media & GLOWING):
             if is_glowing:
                 for k in ti.static(range(4)):
@@ -101,6 +112,15 @@ def walk_media(
                         g[k] += carry[k] * glow[k] * reach * reach * shown_slope(sigma[k] * reach)
                         h[k] = carry[k] * reach * shown(sigma[k] * reach)
     return t_s, F, own, E, g, h, moved, decided
+
+
+@ti.func
+def chance_within(x):
+    """1 - exp(-x) of four numbers, without cancelling."""
+    out = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    for k in ti.static(range(4)):
+        out[k] = x[k] * shown(x[k])
+    return out
 
 
 @ti.func

@@ -89,6 +89,7 @@ from irys_ti.kernels.media_path import (
     first_inside,
     is_far,
     keep_piece,
+    kind_of_piece,
     seed_of,
 )
 from irys_ti.kernels.media_path import sizes as media_sizes
@@ -334,7 +335,8 @@ def trace_paths(
                             seed_piece = seed_of(key, index, segment, turn - n_walked)
                             look_up_terms(reals, reals, ints, m, lambdas, m_rows, config, False)
                             t_s, F, own, E, no_g, no_h, not_moved, decided_by = walk_media(
-                                reals, ints, acc, tangents, m, from_here, ray_d, span, seed_piece, u_piece, T, zeros, ray,
+                                reals, ints, acc, tangents, m, from_here, ray_d, span, seed_piece, u_piece, T, zeros,
+                                kind_of_piece(ray, depth, config),
                                 lower_extinction(m_rows), emission_row(m_rows), zero4, zero4, zero4, zero4, replica, config, False,
                             )  # fmt: skip
                             decisions = fold(decisions, decided_by)
