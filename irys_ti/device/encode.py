@@ -8,6 +8,7 @@ import numpy as np
 
 from irys_ti.kernels import layout
 from irys_ti.scene.phase import PhaseTable
+from irys_ti.scene.sparse import SparseGrid
 from irys_ti.scene.spectrum import Spectrum, Texture
 from irys_ti.spectral.grid import to_grid
 from irys_ti.spectral.upsample import (
@@ -65,6 +66,8 @@ def host_array(value) -> np.ndarray:
         return np.asarray(value.pixels, np.float64)
     if isinstance(value, PhaseTable):
         return value.values
+    if isinstance(value, SparseGrid):
+        return value.blocks
     return np.asarray(value, np.float64)  # a number, or a splat set's array
 
 
@@ -74,6 +77,8 @@ def with_array(value, array: np.ndarray):
         return Spectrum(value.kind, np.atleast_1d(array), value.wavelengths, value.illuminant, value.extend)
     if isinstance(value, Texture):
         return Texture(array, value.filter, value.wrap, value.to_uv, value.source, value.illuminant)
+    if isinstance(value, SparseGrid):
+        return SparseGrid(value.size, array, value.corners)
     if isinstance(value, PhaseTable):
         return PhaseTable(value.cosines, array, value.wavelengths)
     return np.asarray(array, np.float64) if isinstance(value, np.ndarray) and value.ndim else float(array)
@@ -97,7 +102,7 @@ def encode(value, unbounded: bool) -> Encoded:
         data, matrix = _colour(host.reshape(1, 3), unbounded, value.illuminant)
         flags = data.shape[1] | (layout.ILLUMINANT if value.illuminant else 0)
         return Encoded(data.reshape(-1), layout.SIGMOID, host, flags=flags, matrix=matrix)
-    if host.ndim == 3:
+    if host.ndim == 3 or isinstance(value, SparseGrid):
         return Encoded(host.reshape(-1), layout.VOLUME, host, n=host.shape[2], height=host.shape[1])
     if host.ndim:
         return Encoded(host.reshape(-1), layout.PER_PRIM, host, n=len(host))

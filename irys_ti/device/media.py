@@ -6,9 +6,10 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.kernels.config import AIMED, D_DENSITY, D_MEDIA, D_WALKS, GLOWING, GRIDS, MEDIA, PRIMAL, WALKS
+from irys_ti.kernels.config import AIMED, D_DENSITY, D_MEDIA, D_WALKS, GLOWING, GRIDS, MEDIA, PRIMAL, SPARSE, WALKS
 from irys_ti.kernels.walk_terms import terms_of
 from irys_ti.scene import Medium, Mesh, Scene, Shape, Sphere, Splats
+from irys_ti.scene.sparse import SparseGrid
 from irys_ti.scene.transform import points_to
 
 from . import grids
@@ -40,7 +41,7 @@ class MediaTable:
 
     @staticmethod
     def _fingerprint(scene: Scene):
-        shapes = (np.shape(m.values.get("density")) for m in scene.media)
+        shapes = (_shape(m.values.get("density")) for m in scene.media)
         return scene.medium, tuple((id(m), m.id, m.kind, m.phase, m.priority, n) for m, n in zip(scene.media, shapes))
 
     def changed(self, scene: Scene) -> bool:
@@ -65,7 +66,10 @@ class MediaTable:
             r[layout.MEDIUM_VALUES] = device.by_path[f"{m.id}.sigma_t"].index
             r[layout.MEDIUM_PRIORITY] = m.priority
             if m.kind == "grid":
-                shape = np.shape(m.values["density"])
+                density = m.values["density"]
+                shape = density.size if isinstance(density, SparseGrid) else np.shape(density)
+                if isinstance(density, SparseGrid):
+                    r[layout.MEDIUM_TABLE] = ints.add(density.table())
                 r[layout.MEDIUM_GRID] = 1
                 r[layout.MEDIUM_SIZE : layout.MEDIUM_SIZE + 3] = shape[::-1]
                 r[layout.MEDIUM_REALS] = reals.add(np.zeros(layout.GRID_MAJORANTS + int(np.prod(grids.cells(shape)))))
@@ -116,7 +120,8 @@ class MediaTable:
         if i in self._grids and self._grids[i][0] is host and np.array_equal(self._grids[i][1], placed):
             return
         self._grids[i] = host, placed
-        numbers, cells = grids.place(host, placed)
+        density = m.values["density"]
+        numbers, cells = grids.place(density if isinstance(density, SparseGrid) else host, placed)
         at = self.records[i, layout.MEDIUM_REALS]
         device.mirror_reals[at : at + numbers.size] = numbers
         self.records[i, layout.MEDIUM_CELLS : layout.MEDIUM_CELLS + 3] = cells
@@ -149,6 +154,7 @@ class MediaTable:
         glowing = any(self._glows(m, device) for m in self.media)
         grid = any(m.kind == "grid" for m in self.media)
         bits = MEDIA | (GRIDS if grid else 0) | (GLOWING if glowing else 0) | (WALKS if self.walked else 0)
+        bits |= SPARSE if any(isinstance(m.values.get("density"), SparseGrid) for m in self.media) else 0
         bits |= AIMED if self._aimed(device) else 0
         if mode != PRIMAL and self.derived & {id(m) for m in self.media}:
             bits |= D_MEDIA | (D_DENSITY if density else 0)
@@ -182,6 +188,11 @@ class MediaTable:
                 places = [points_to(m, eye[None])[0] for m in ways]
             found += [(_size(s), s) for p in places if _is_inside(s, p)]
         return [s for _, s in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _shape(density):
+    """What tells the layout of a grid's densities; of a sparse one also which blocks are kept."""
+    return (density.size, density.corners.tobytes()) if isinstance(density, SparseGrid) else np.shape(density)
 
 
 def _world(scene: Scene) -> str | None:

@@ -22,6 +22,7 @@ from ..scene import (
     Splats,
     Texture,
 )
+from ..scene.sparse import BLOCK, SparseGrid
 from . import curve_checks, meshes, splat_checks
 from .suggest import nearest
 
@@ -234,11 +235,26 @@ def _values(owner: Material | Light | Medium, where: str) -> None:
 
 
 def _density(value, where: str) -> None:
+    if isinstance(value, SparseGrid):
+        _sparse(value, where)
+        return
     array = np.asarray(value)
     if array.ndim != 3 or 0 in array.shape or not np.issubdtype(array.dtype, np.number):
         raise SceneError(where, f"is not a grid: shape {array.shape}", "give an array (nz, ny, nx)")
     if not np.isfinite(array).all():
         raise SceneError(where, f"{int((~np.isfinite(array)).sum())} voxels are not finite", "repair the grid")
+
+
+def _sparse(grid: SparseGrid, where: str) -> None:
+    n, count = len(grid.corners), -(-np.array(grid.size) // BLOCK)
+    if len(grid.size) != 3 or min(grid.size) < 1:
+        raise SceneError(where, f"a grid of size {grid.size}", "give (nz, ny, nx)")
+    if n == 0 or grid.blocks.shape != (n, BLOCK, BLOCK, BLOCK):
+        raise SceneError(where, f"{n} corners, blocks of shape {grid.blocks.shape}", "give one or more, (n, 8, 8, 8)")
+    if (grid.corners < 0).any() or (grid.corners >= count).any() or len(np.unique(grid.corners, axis=0)) < n:
+        raise SceneError(where, "a block lies outside of the grid, or where another is", "give each its own place, in blocks")
+    if not np.isfinite(grid.blocks).all():
+        raise SceneError(where, f"{int((~np.isfinite(grid.blocks)).sum())} voxels are not finite", "repair the grid")
 
 
 def _spectrum(value: Spectrum, where: str) -> None:

@@ -12,13 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import SceneError
+from ..scene.sparse import BLOCK, SparseGrid
 
 _HEAD = struct.Struct("<3sBiiiii6f")
 MOST = 1 << 30  # voxels
 
 
-def read_volume(path: str | Path, grid: str = "density") -> tuple[np.ndarray, np.ndarray]:
+def read_volume(path: str | Path, grid: str = "density", sparse: bool = False) -> tuple[np.ndarray | SparseGrid, np.ndarray]:
     """(densities (nz, ny, nx) float64, to_world (4, 4) from the cube [0, 1]^3): what it.Medium of kind "grid" takes.
+
+    sparse: densities as a SparseGrid, blocks that are 0 left out; of a .vdb the whole grid is never in memory.
 
     to_world is where the file says the grid stands, the unit cube where it does not say. grid: of a .vdb, the name of the
     grid that is read. Raises SceneError for what is no such file, is cut short or holds NaN or infinity.
@@ -29,7 +32,13 @@ def read_volume(path: str | Path, grid: str = "density") -> tuple[np.ndarray, np
         raise SceneError(str(path), "is not a file of volumes", f"use one of {', '.join(READERS)}")
     if not path.is_file():
         raise SceneError(str(path), "there is no such file", "check the path")
-    values, box = read(path, grid)
+    values, box = read(path, grid, True) if sparse and read is _vdb else read(path, grid)
+    if sparse and isinstance(values, np.ndarray) and values.ndim == 3 and 0 not in values.shape:
+        values = SparseGrid.of(values)
+    if isinstance(values, SparseGrid):
+        if not np.isfinite(values.blocks).all():
+            raise SceneError(str(path), f"{int((~np.isfinite(values.blocks)).sum())} voxels are not finite", "repair the grid")
+        return values, _placed(box)
     if values.ndim != 3 or 0 in values.shape:
         raise SceneError(str(path), f"holds an array of shape {values.shape}", "a grid is (nz, ny, nx), one number a voxel")
     if not np.isfinite(values).all():
@@ -78,7 +87,7 @@ def _npy(path: Path, grid: str):
         raise SceneError(str(path), f"NumPy cannot read it: {str(error).splitlines()[0]}", "write it by numpy.save") from None
 
 
-def _vdb(path: Path, grid: str):
+def _vdb(path: Path, grid: str, sparse: bool = False):
     try:
         import openvdb
     except ImportError:
@@ -89,11 +98,26 @@ def _vdb(path: Path, grid: str):
     except Exception as error:
         raise SceneError(str(path), f"OpenVDB cannot read its grid {grid!r}: {str(error).splitlines()[0]}") from None
     (x0, y0, z0), (x1, y1, z1) = found.evalActiveVoxelBoundingBox()
-    values = np.zeros((x1 - x0 + 1, y1 - y0 + 1, z1 - z0 + 1))
-    found.copyToArray(values, ijk=(x0, y0, z0))
     # A voxel's number is where its centre is.
     ends = [found.transform.indexToWorld(tuple(v)) for v in ((x0 - 0.5, y0 - 0.5, z0 - 0.5), (x1 + 0.5, y1 + 0.5, z1 + 0.5))]
+    size = x1 - x0 + 1, y1 - y0 + 1, z1 - z0 + 1
+    if sparse:
+        return _blocks(found, (x0, y0, z0), size), [*ends[0], *ends[1]]
+    values = np.zeros(size)
+    found.copyToArray(values, ijk=(x0, y0, z0))
     return values.transpose(2, 1, 0), [*ends[0], *ends[1]]
+
+
+def _blocks(found, first: tuple, size: tuple) -> SparseGrid:
+    """The blocks of an OpenVDB grid that are not 0, each copied by itself."""
+    blocks, corners, block = [], [], np.zeros((BLOCK,) * 3)
+    for corner in np.ndindex(*(-(-n // BLOCK) for n in size)):
+        found.copyToArray(block, ijk=tuple(int(a + BLOCK * c) for a, c in zip(first, corner)))
+        inside = block[tuple(slice(n - BLOCK * c) for n, c in zip(size, corner))]
+        if inside.any():
+            blocks.append(np.pad(inside, [(0, BLOCK - n) for n in inside.shape]).transpose(2, 1, 0))
+            corners.append(corner[::-1])
+    return SparseGrid(size[::-1], np.array(blocks).reshape(-1, BLOCK, BLOCK, BLOCK), corners)
 
 
 READERS = {".vol": _vol, ".npy": _npy, ".vdb": _vdb}

@@ -12,6 +12,7 @@ SPLATS, EMISSIVE, D_OPACITY, D_SHAPE = 1, 2, 4, 8
 # Bits of Config.media: boundaries or media at all; some emit; derivatives by extinction, emission or density; grids;
 # derivatives by density; walks through what materials put behind their surfaces, and derivatives by that.
 MEDIA, GLOWING, D_MEDIA, GRIDS, D_DENSITY, WALKS, D_WALKS = 1, 2, 4, 8, 16, 32, 64
+SPARSE = 256  # some grids keep blocks alone
 AIMED = 128  # there are homogeneous media, and lights that stand at a place
 
 

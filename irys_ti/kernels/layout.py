@@ -54,6 +54,8 @@ MEDIUM_GRID, MEDIUM_MATERIAL, MEDIUM_VALUES, MEDIUM_PRIORITY, MEDIUM_FLAGS, MEDI
 # MEDIUM_GRID: 1 where a grid gives its density; MEDIUM_MATERIAL: number of its phase function's material record;
 # MEDIUM_VALUES: number of its first value (kernels/medium); of a grid:
 MEDIUM_SIZE, MEDIUM_CELLS = 6, 9  # voxels, and majorant cells, along x, y, z
+MEDIUM_TABLE = 12  # 0, or offset in ints of the number of the block at each place, -1 where none is kept, along x, y, z
+BLOCK = 8  # voxels along the side of a block of a sparse grid
 # MEDIUM_REALS: to the grid's cube [0, 1]^3 (3 x 4, row major), the length of its diagonal, greatest density of each cell
 GRID_DIAGONAL, GRID_MAJORANTS = 12, 13
 # MEDIUM_FLAGS; DERIVED: its extinction, density or emission is asked for; WALKED: what a material's parameters put behind its

@@ -10,9 +10,10 @@ trackers"). Every factor then deposits its derivative to its eight voxels.
 """
 
 from irys_ti.kernels.accumulate import add_exact
-from irys_ti.kernels.config import FORWARD, GLOWING, PRIMAL, REVERSE
+from irys_ti.kernels.config import FORWARD, GLOWING, PRIMAL, REVERSE, SPARSE
 from irys_ti.kernels.frame import affine_point, affine_vector
 from irys_ti.kernels.layout import (
+    BLOCK,
     EMITS,
     GRID_DIAGONAL,
     GRID_MAJORANTS,
@@ -21,6 +22,7 @@ from irys_ti.kernels.layout import (
     MEDIUM_FLAGS,
     MEDIUM_REALS,
     MEDIUM_SIZE,
+    MEDIUM_TABLE,
     MEDIUM_VALUES,
     META_SCALE,
     VALUE_DATA,
@@ -49,9 +51,12 @@ def shares(T, zeros):
 
 
 @ti.func
-def voxel(ints: ti.template(), medium, q, corner):
-    """(index, weight) of one of the eight voxels around q, in voxels from the grid's corner."""
+def voxel(ints: ti.template(), medium, q, corner, config: ti.template()):
+    """(index, weight) of one of the eight voxels around q, in voxels from the grid's corner; index -1 where none is kept."""
     index, weight = 0, 1.0
+    block, within, at = 0, 0, 0
+    if ti.static(config.media & SPARSE):
+        at = ints[medium + MEDIUM_TABLE]
     for axis in ti.static((2, 1, 0)):
         n = ints[medium + MEDIUM_SIZE + axis]
         low = ti.floor(q[axis] - 0.5)
@@ -59,17 +64,28 @@ def voxel(ints: ti.template(), medium, q, corner):
         side = (corner >> axis) & 1
         i = ti.math.clamp(ti.cast(low, ti.i32) + side, 0, n - 1)
         index = index * n + i
+        if ti.static(config.media & SPARSE):
+            block = block * ((n + BLOCK - 1) // BLOCK) + i // BLOCK
+            within = within * BLOCK + i % BLOCK
         weight *= ti.select(side == 1, part, 1.0 - part)
+    if ti.static(config.media & SPARSE):
+        if at > 0:
+            number = ints[at + block]
+            index = ti.select(number >= 0, number * ti.static(BLOCK**3) + within, -1)
     return index, weight
 
 
 @ti.func
-def density_at(data: ti.template(), ints: ti.template(), medium, base, q):
+def density_at(data: ti.template(), ints: ti.template(), medium, base, q, config: ti.template()):
     """The density at q, linear between the voxels' centres; data: reals, or tangents."""
     out = 0.0
     for corner in range(8):
-        i, w = voxel(ints, medium, q, corner)
-        out += w * data[base + i]
+        i, w = voxel(ints, medium, q, corner, config)
+        if ti.static(config.media & SPARSE):
+            if i >= 0:
+                out += w * data[base + i]
+        else:
+            out += w * data[base + i]
     return out
 
 
@@ -144,7 +160,7 @@ def walk_grid(
             depth = -ti.log(1.0 - unit(mix(draw ^ ti.u32(0x6A09E667))))
             step += 1
             q = (a + t * b) * size
-            density = density_at(reals, ints, medium, data, q)
+            density = density_at(reals, ints, medium, data, q, config)
             x = sigma * density
             by_density, by_glow = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0])
             if ti.static(config.media & GLOWING):
@@ -178,15 +194,15 @@ def walk_grid(
                     h[k] += by_glow[k]
                     by_density[k] += by_x * sigma[k]
             if ti.static(deposit and config.mode == FORWARD):
-                moved += by_density * density_at(tangents, ints, medium, data, q)
+                moved += by_density * density_at(tangents, ints, medium, data, q, config)
             if ti.static(deposit and config.mode == REVERSE):
                 if ints[value + VALUE_GRAD] >= 0:
                     amount = (by_density[0] + by_density[1] + by_density[2] + by_density[3]) * reals[
                         ints[value + VALUE_META] + META_SCALE
                     ]
                     for corner in range(8):
-                        i, w = voxel(ints, medium, q, corner)
-                        if w * amount != 0.0:
+                        i, w = voxel(ints, medium, q, corner, config)
+                        if w * amount != 0.0 and i >= 0:
                             add_exact(acc, ints[value + VALUE_GRAD] + replica + i, w * amount)
             if is_real:
                 t_s, going = t, 0

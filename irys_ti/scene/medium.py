@@ -17,7 +17,7 @@ class Medium:
     kind: "homogeneous", or "grid" with densities. values: its parameters (defaults fill the rest): sigma_t, extinction per
     unit of length, times ``scale``; albedo, the fraction of it that scatters; g, the mean cosine of the phase function "hg"
     (Henyey and Greenstein); emission, radiance per unit of length. Of a grid also ``density``, (nz, ny, nx) factors on
-    extinction and emission at the centres of voxels, linear between them and 0 outside.
+    extinction and emission at the centres of voxels, linear between them and 0 outside, or a SparseGrid.
     phase: "isotropic", "hg", "droplets" of water, whose ``diameter`` in micrometres stands in place of g, or "table", given by
     ``phase_values``, a PhaseTable.
     priority: of media that overlap the one of highest priority is there, among equals the one

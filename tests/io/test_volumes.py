@@ -6,6 +6,7 @@ import pytest
 import irys_ti as it
 from irys_ti import io
 from irys_ti.errors import SceneError
+from irys_ti.io import volumes
 
 DENSITY = np.arange(24.0).reshape(2, 3, 4)
 
@@ -47,6 +48,29 @@ def test_bad_files(tmp_path, name, data, word):
     with pytest.raises(SceneError, match=word) as error:
         it.read_volume(tmp_path / name)
     assert "\n" not in str(error.value)
+
+
+class OpenVDBGrid:
+    """What the reader uses of OpenVDB's grid: copies of boxes, with the background outside of it."""
+
+    def __init__(self, dense, first):
+        self.dense, self.first = dense, np.array(first)
+
+    def copyToArray(self, array, ijk):
+        at = np.indices(array.shape).reshape(3, -1).T + np.array(ijk) - self.first
+        inside = ((at >= 0) & (at < self.dense.shape)).all(1)
+        array[...] = np.where(inside, self.dense[tuple(np.where(inside[:, None], at, 0).T)], 0.0).reshape(array.shape)
+
+
+def test_blocks_of_a_file(tmp_path):
+    """Sparse reading of an array's file, and of a grid that gives boxes (x, y, z) from anywhere."""
+    dense = np.zeros((9, 20, 24))
+    dense[8, 3, 17], dense[2, 19, 1] = 0.5, 2.0
+    np.save(tmp_path / "a.npy", dense)
+    found, place = it.read_volume(tmp_path / "a.npy", sparse=True)
+    assert np.array_equal(found.dense(), dense) and found.blocks.shape == (2, 8, 8, 8) and np.array_equal(place, np.eye(4))
+    blocks = volumes._blocks(OpenVDBGrid(dense.T, (-3, 5, 100)), (-3, 5, 100), (24, 20, 9))
+    assert np.array_equal(blocks.dense(), dense) and len(blocks.blocks) == 2
 
 
 def test_a_missing_file(tmp_path):
