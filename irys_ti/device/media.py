@@ -77,7 +77,7 @@ class MediaTable:
         self.records = records
         self.records_at = h[layout.H_MEDIA] = ints.add(records)
         self.inside_at = h[layout.H_INSIDE] = ints.add(np.zeros(2))
-        self.aims_at = h[layout.H_AIMS] = reals.add(np.zeros(1 + layout.MOST_AIMS * layout.AIM_STRIDE))
+        self.aims_at = h[layout.H_AIMS] = reals.add(np.zeros(1 + layout.MOST_AIMS * layout.AIM_STRIDE if self.media else 0))
 
     def want(self, device, paths) -> None:
         """Note which media derivatives are asked for."""
@@ -108,8 +108,9 @@ class MediaTable:
             flags = layout.WALKED | (layout.DERIVED if id(m) in self.derived else 0)
             flags |= layout.SCATTERS if self._scatters(m, device) else 0
             self.records[len(self.media) + i, layout.MEDIUM_FLAGS] = flags
-        aims = device.lights.aims() if self._aimed(device) else np.zeros((0, layout.AIM_STRIDE))
-        device.mirror_reals[self.aims_at : self.aims_at + 1 + aims.size] = np.r_[len(aims), aims.reshape(-1)]
+        if self._aimed(device):
+            aims = device.lights.aims()
+            device.mirror_reals[self.aims_at : self.aims_at + 1 + aims.size] = np.r_[len(aims), aims.reshape(-1)]
         at = self.records_at
         device.mirror_ints[at : at + self.records.size] = self.records.reshape(-1)
         device.mirror_ints[self.inside_at : self.inside_at + 2] = self._inside(device.scene())
