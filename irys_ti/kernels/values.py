@@ -93,26 +93,31 @@ def wrapped(i, n, wrap):
 
 
 @ti.func
-def texel(reals: ti.template(), ints: ti.template(), value, uv, tap):
-    """Index (from VALUE_DATA) of one of the four texels around uv, and its weight."""
-    meta, flags = ints[value + VALUE_META], ints[value + VALUE_FLAGS]
-    w, h = ints[value + VALUE_N], ints[value + VALUE_HEIGHT]
-    m = meta + META_UV
+def footprint(reals: ti.template(), ints: ti.template(), value, uv):
+    """Column and row of the first of the four texels around uv, and how far uv is on its way to the next ones."""
+    m, flags = ints[value + VALUE_META] + META_UV, ints[value + VALUE_FLAGS]
     u = reals[m] * uv[0] + reals[m + 1] * uv[1] + reals[m + 2]
     v = reals[m + 3] * uv[0] + reals[m + 4] * uv[1] + reals[m + 5]
-    half = ti.select((flags & NEAREST) != 0, 0.0, 0.5)
-    x = u * ti.cast(w, float) - half
-    y = (1.0 - v) * ti.cast(h, float) - half
+    nearest = (flags & NEAREST) != 0
+    half = ti.select(nearest, 0.0, 0.5)
+    x = u * ti.cast(ints[value + VALUE_N], float) - half
+    y = (1.0 - v) * ti.cast(ints[value + VALUE_HEIGHT], float) - half
     x0, y0 = ti.floor(x), ti.floor(y)
-    fx, fy = x - x0, y - y0
-    dx, dy = tap & 1, tap >> 1
-    weight = ti.select(dx == 1, fx, 1.0 - fx) * ti.select(dy == 1, fy, 1.0 - fy)
-    if (flags & NEAREST) != 0:
-        weight = ti.select(tap == 0, 1.0, 0.0)
-    wrap = (flags >> WRAP_SHIFT) & 3
     # A uv far outside any image (or not finite) still has to give an index inside it.
-    i = wrapped(ti.cast(ti.math.clamp(x0, -1e6, 1e6), ti.i32) + dx, w, wrap)
-    j = wrapped(ti.cast(ti.math.clamp(y0, -1e6, 1e6), ti.i32) + dy, h, wrap)
+    return ti.Vector([
+        ti.math.clamp(x0, -1e6, 1e6), ti.math.clamp(y0, -1e6, 1e6), ti.select(nearest, 0.0, x - x0), ti.select(nearest, 0.0, y - y0)
+    ])  # fmt: skip
+
+
+@ti.func
+def texel(ints: ti.template(), value, spot, tap):
+    """Index (from VALUE_DATA) of one of the four texels of a footprint, and its weight."""
+    flags = ints[value + VALUE_FLAGS]
+    w, h, wrap = ints[value + VALUE_N], ints[value + VALUE_HEIGHT], (flags >> WRAP_SHIFT) & 3
+    dx, dy = tap & 1, tap >> 1
+    weight = ti.select(dx == 1, spot[2], 1.0 - spot[2]) * ti.select(dy == 1, spot[3], 1.0 - spot[3])
+    i = wrapped(ti.cast(spot[0], ti.i32) + dx, w, wrap)
+    j = wrapped(ti.cast(spot[1], ti.i32) + dy, h, wrap)
     return (j * w + i) * (flags & CHANNELS_MASK), weight
 
 
@@ -123,12 +128,22 @@ def colour_taps(ints: ti.template(), value):
 
 
 @ti.func
-def colour_tap(reals: ti.template(), ints: ti.template(), value, uv, tap, kinds: ti.template()):
+def colour_spot(reals: ti.template(), ints: ti.template(), value, uv, kinds: ti.template()):
+    """The footprint of a texture; zeros for another value."""
+    spot = ti.Vector([0.0, 0.0, 0.0, 0.0])
+    if ti.static(TEXTURE in kinds):
+        if ints[value + VALUE_KIND] == TEXTURE:
+            spot = footprint(reals, ints, value, uv)
+    return spot
+
+
+@ti.func
+def colour_tap(ints: ti.template(), value, spot, tap, kinds: ti.template()):
     """Where one of those colours stands (from VALUE_DATA) and its weight."""
     i, w = 0, 1.0
     if ti.static(TEXTURE in kinds):
         if ints[value + VALUE_KIND] == TEXTURE:
-            i, w = texel(reals, ints, value, uv, tap)
+            i, w = texel(ints, value, spot, tap)
     return i, w
 
 
@@ -141,8 +156,9 @@ def colour(reals: ti.template(), ints: ti.template(), value, lambdas, uv, kinds:
     """
     s, scale = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
     four = (ints[value + VALUE_FLAGS] & CHANNELS_MASK) == 4
+    spot = colour_spot(reals, ints, value, uv, kinds)
     for tap in range(colour_taps(ints, value)):
-        i, w = colour_tap(reals, ints, value, uv, tap, kinds)
+        i, w = colour_tap(ints, value, spot, tap, kinds)
         if w > 0.0:
             base = ints[value + VALUE_DATA] + i
             for k in range(4):
@@ -160,8 +176,9 @@ def colour_tangent(
     """Derivatives of ``colour`` along the coefficients' tangents."""
     d_s, d_scale = ti.Vector([0.0, 0.0, 0.0, 0.0]), 0.0
     four = (ints[value + VALUE_FLAGS] & CHANNELS_MASK) == 4
+    spot = colour_spot(reals, ints, value, uv, kinds)
     for tap in range(colour_taps(ints, value)):
-        i, w = colour_tap(reals, ints, value, uv, tap, kinds)
+        i, w = colour_tap(ints, value, spot, tap, kinds)
         if w > 0.0:
             base = ints[value + VALUE_DATA] + i
             for k in range(4):
@@ -203,8 +220,9 @@ def lookup(
                     out[k] = (1.0 - w) * data[base + i] + w * data[base + ti.min(i + 1, n - 1)]
     if ti.static(TEXTURE in kinds):
         if kind == TEXTURE and (flags & CHANNELS_MASK) == 1:
+            spot = footprint(reals, ints, value, uv)
             for tap in range(4):
-                i, w = texel(reals, ints, value, uv, tap)
+                i, w = texel(ints, value, spot, tap)
                 if w > 0.0:
                     out += w * data[base + i]
     if ti.static(PER_PRIM in kinds):
@@ -237,49 +255,49 @@ def deposit(
     base, meta = ints[value + VALUE_DATA], ints[value + VALUE_META]
     scale = reals[meta + META_SCALE]
     channels = flags & CHANNELS_MASK
-    taps = 1
+    # Places that the value blends, and numbers that stand at each.
+    places, numbers = 1, 1
     if kind == GRID:
-        taps = 8
-    elif kind == SIGMOID:
-        taps = channels
-    elif kind == TEXTURE:
-        taps = 4 * channels
+        places = 8
     elif kind == PER_PRIM:
-        taps = 3
+        places = 3
+    elif kind == SIGMOID or kind == TEXTURE:
+        places, numbers = colour_taps(ints, value), channels
     at = ints[value + VALUE_GRAD] + first
-    blend, blend_scale, light = ti.Vector([0.0, 0.0, 0.0, 0.0]), 1.0, ti.Vector([1.0, 1.0, 1.0, 1.0])
+    spot, blend, blend_scale, lit = ti.Vector([0.0, 0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0, 0.0]), 1.0, d
     if ti.static(SIGMOID in kinds or TEXTURE in kinds):
         if channels > 1:
+            lit = d * lit_by(reals, ints, value, lambdas)
+        if channels == 4:
             blend, blend_scale = colour(reals, ints, value, lambdas, uv, kinds)
-            light = lit_by(reals, ints, value, lambdas)
-    for tap in range(taps):
-        index, x = 0, d[0] + d[1] + d[2] + d[3]
+        spot = colour_spot(reals, ints, value, uv, kinds)
+    for place in range(places):
+        index, weight = 0, 1.0
+        # By the number or, of a colour, by the three coefficients of its spectrum, highest power first, and by its scale.
+        x0, x1, x2, x3 = d[0] + d[1] + d[2] + d[3], 0.0, 0.0, 0.0
         if ti.static(GRID in kinds):
             if kind == GRID:
-                k, side = tap >> 1, tap & 1
+                k, side = place >> 1, place & 1
                 i, w, inside = grid_cell(reals, meta, n, lambdas[k])
                 index = ti.min(i + side, n - 1)
-                x = ti.select(inside, d[k] * ti.select(side == 1, w, 1.0 - w), 0.0)
+                x0 = ti.select(inside, d[k] * ti.select(side == 1, w, 1.0 - w), 0.0)
         if ti.static(PER_PRIM in kinds):
             if kind == PER_PRIM:
-                index, x = 3 * ti.cast(uv[0], ti.i32) + tap, 0.0
+                index, x0 = 3 * ti.cast(uv[0], ti.i32) + place, 0.0
                 for k in range(4):
-                    x += d[k] * band_at(reals, ints, tap, lambdas[k])
+                    x0 += d[k] * band_at(reals, ints, place, lambdas[k])
         if ti.static(SIGMOID in kinds or TEXTURE in kinds):
             if kind == SIGMOID or kind == TEXTURE:
-                corner = tap // channels
-                channel = tap - corner * channels
-                i, weight = colour_tap(reals, ints, value, uv, corner, kinds)
-                index = i + channel
+                index, weight = colour_tap(ints, value, spot, place, kinds)
                 if channels > 1:
-                    x = 0.0
+                    x0 = 0.0
+                    b = base + index
                     for k in range(4):
                         s = unit_lambda(lambdas[k])
-                        b = base + i
-                        y = (reals[b] * s + reals[b + 1]) * s + reals[b + 2]
-                        power = ti.select(channel == 0, s * s, ti.select(channel == 1, s, 1.0))
-                        g = ti.select(channel == 3, blend[k], power * sigmoid_slope(y) * blend_scale)
-                        x += d[k] * g * light[k]
-                x *= weight
-        if x != 0.0:
-            add_exact(acc, at + index, x * scale)
+                        slope = lit[k] * blend_scale * sigmoid_slope((reals[b] * s + reals[b + 1]) * s + reals[b + 2])
+                        x0, x1, x2, x3 = x0 + slope * s * s, x1 + slope * s, x2 + slope, x3 + lit[k] * blend[k]
+        if weight != 0.0:
+            for k in range(numbers):
+                x = weight * ti.select(k == 0, x0, ti.select(k == 1, x1, ti.select(k == 2, x2, x3)))
+                if x != 0.0:
+                    add_exact(acc, at + index + k, x * scale)
