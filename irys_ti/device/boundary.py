@@ -15,7 +15,7 @@ from irys_ti.kernels.boundary.shadow import BOUNCED, DIRECT, TRACE, deposit_shad
 from irys_ti.kernels.config import PRIMAL
 
 from .crossings import Crossings
-from .edges import EdgeTable, table_of
+from .edge_table import EdgeTable, table_of
 from .launch import MAX_LANES, Launcher, Tile, as_i32
 from .replay import HOT_WORDS, REPLICAS, check_faults
 from .sums import exact_totals
@@ -53,7 +53,8 @@ class Boundary(Launcher):
         device.edges.update()
         self.edges = device.edges
         self.crossings = self._crossings()
-        self.records = runtime.array(np.concatenate([self.edges.records, self.crossings.records]).reshape(-1), np.int32)
+        self.records = self.edges.records(self.crossings.records)
+        self.moving = device.movers.moving()
 
     def deposit(self, d_image: np.ndarray) -> list[np.ndarray]:
         """The gradient of each set, in accumulator order."""
@@ -97,14 +98,20 @@ class Boundary(Launcher):
     def _outlines(self, index: int, d_film, acc, replicas: int) -> None:
         device = self.device
         camera = device.scene().camera
-        moving = device.movers.moving()
-        moving = moving if not moving[device.movers.camera] else np.ones_like(moving)
+        moving = self.moving if not self.moving[device.movers.camera] else np.ones_like(self.moving)
         crossings = self.crossings
-        weights = np.r_[self.edges.seen_from(camera, moving), crossings.seen_from(camera, moving)]
-        if not weights.sum() > 0:
+
+        def table():
+            weights = np.r_[self.edges.seen_from(camera, moving), crossings.seen_from(camera, moving)]
+            return runtime.array(np.r_[table_of(weights), crossings.ends.reshape(-1)]) if weights.sum() > 0 else None
+
+        film = camera.film
+        view = camera.placed().tobytes(), camera.fov_x(), *camera.principal_point, *film.window, film.width, film.height
+        table = self.edges.kept("outlines", (moving.tobytes(), *view), table)
+        if table is None:
             return
-        table, seed = runtime.array(np.r_[table_of(weights), crossings.ends.reshape(-1)]), self._seed(index, 0)
-        accel, n_edges = device.geometry.accel.device(), len(weights)
+        accel, n_edges = device.geometry.accel.device(), len(self.edges) + len(crossings.records)
+        seed = self._seed(index, 0)
         config, total = device.config(PRIMAL, rays=True), self._total("outlines")
         for first, n in self._chunks(total):
             rays, points = self.borrow(2 * n * layout.RAY_STRIDE), self.borrow(n * layout.POINT_STRIDE)
@@ -121,10 +128,14 @@ class Boundary(Launcher):
 
     def _crossings(self) -> Crossings:
         """The lines in which declared pairs cross now."""
-        pairs = self.device.scene().crossings
-        found = Crossings(self.device.geometry, pairs, int(self.device.mirror_ints[layout.H_SHAPES]))
-        found.records[:, layout.EDGE_OPPOSITE] = np.arange(len(found.records))  # where the table has its ends
-        return found
+        pairs = tuple(map(tuple, self.device.scene().crossings))
+
+        def find() -> Crossings:
+            found = Crossings(self.device.geometry, pairs, int(self.device.mirror_ints[layout.H_SHAPES]))
+            found.records[:, layout.EDGE_OPPOSITE] = np.arange(len(found.records))  # where the table has its ends
+            return found
+
+        return self.edges.kept("crossings", pairs, find)
 
     def _shadows(self, index: int, d_film, acc, replicas: int, bounced: bool) -> None:
         """Shadow edges in the light of lights, or in that of surfaces, of which the path kernel tells."""
@@ -132,10 +143,9 @@ class Boundary(Launcher):
         depth = 3 if bounced else 2
         if bounced and not device.movers.surfaces_move:
             return
-        if device.mirror_ints[layout.H_MAX_DEPTH] < depth or not device.lights.lights or not len(self.edges.records):
+        if device.mirror_ints[layout.H_MAX_DEPTH] < depth or not device.lights.lights or not len(self.edges):
             return
-        weights = self._throwing()
-        table, seed = runtime.array(table_of(weights)), self._seed(index, 2 if bounced else 1)
+        table, seed = self._throwing(), self._seed(index, 2 if bounced else 1)
         accel, config = device.geometry.accel.device(), device.config(PRIMAL)
         if device.lights.riding and not bounced:
             config = replace(config, riding=2)
@@ -146,7 +156,7 @@ class Boundary(Launcher):
             given = {TRACE: (rays, near), BOUNCED: (samples_near, samples), DIRECT: (rays, samples)}
             for phase in (TRACE, BOUNCED) if bounced else (DIRECT,):
                 deposit_shadows(
-                    device.reals, device.ints, *accel, self.records, table, d_film, acc, *(given[phase]), len(weights), first, n,
+                    device.reals, device.ints, *accel, self.records, table, d_film, acc, *(given[phase]), len(self.edges), first, n,
                     seed, 1.0 / total, self.n, replicas, config, phase,
                 )  # fmt: skip
                 if phase == TRACE:
@@ -154,24 +164,21 @@ class Boundary(Launcher):
                     self.trace(PRIMAL, Tile(0, n, 0, 1), 0, 1, samples_near, rays=near, seed=seed)
             self.give_back(rays, near, samples, samples_near)
 
-    def _throwing(self) -> np.ndarray:
-        """Weights of edges as ones that throw shadows.
-
-        Everything's shadows move with the surface they fall on; edges that move themselves count most.
-        """
-        weights = self.edges.lengths()
-        own = weights * self.device.movers.moving()[self.edges.mover]
-        return 0.5 * weights / weights.sum() + 0.5 * own / own.sum() if own.sum() > 0 else weights
+    def _throwing(self):
+        """Table of edges as ones that throw shadows."""
+        return self.edges.kept(
+            "throwing", (self.moving.tobytes(),), lambda: runtime.array(table_of(self.edges.throwing(self.moving)))
+        )
 
     def _farther(self, index: int, d_film, acc, replicas: int, bounced: bool) -> None:
         """Shadow edges that the camera sees by way of another surface, in the light of lights, or of surfaces."""
         device = self.device
         if device.mirror_ints[layout.H_MAX_DEPTH] < (4 if bounced else 3) or not device.lights.lights:
             return
-        if not device.movers.wanted or not len(self.edges.records):
+        if not device.movers.wanted or not len(self.edges):
             return
-        weights, total = self._throwing(), self._total("farther bounced" if bounced else "farther")
-        table, seed = runtime.array(table_of(weights)), self._seed(index, 4 if bounced else 3)
+        total = self._total("farther bounced" if bounced else "farther")
+        table, seed = self._throwing(), self._seed(index, 4 if bounced else 3)
         accel, config = device.geometry.accel.device(), device.config(PRIMAL)
         for first, n in self._chunks(total):
             rays, near = self.borrow(n * layout.RAY_STRIDE if bounced else 1), self.borrow(n * layout.RAY_STRIDE if bounced else 1)
@@ -179,7 +186,7 @@ class Boundary(Launcher):
             given = {TRACE: (rays, near), BOUNCED: (samples_near, samples), DIRECT: (rays, samples)}
             for phase in (TRACE, BOUNCED) if bounced else (DIRECT,):
                 deposit_farther(
-                    device.reals, device.ints, *accel, self.records, table, d_film, acc, *(given[phase]), len(weights), first, n,
+                    device.reals, device.ints, *accel, self.records, table, d_film, acc, *(given[phase]), len(self.edges), first, n,
                     seed, 1.0 / total, self.n, replicas, config, phase,
                 )  # fmt: skip
                 if phase == TRACE:

@@ -178,6 +178,8 @@ class DeviceScene:
         self.reals = self.ints = None
         self.scratch.clear()
         self.geometry.release()
+        if self.edges is not None:
+            self.edges.release()
 
     # -- bringing it up to date --------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Edges that can be outlines: found once for each mesh, chosen anew for every view (NumPy).
+"""Edges of a mesh that can be outlines (NumPy).
 
 Vertices at the same place are one vertex here, whatever their texture coordinates, so that a seam is no edge. An edge
 between two coplanar faces is none either. What remains, a crease or a rim, may be an outline; on a mesh with smooth
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.scene import Mesh, Sphere
+from irys_ti.scene import Mesh
 
 FLAT = 1e-6  # sine of the angle between two faces below which they are one plane
 WELD = 1e-7  # of a mesh's size: vertices nearer than this are the same
@@ -133,123 +132,4 @@ def _same_normals(mesh: Mesh, same, sides, side_a, side_b) -> np.ndarray:
         other_a, other_b = side_a[sides[:, 1]], side_b[sides[:, 1]]
         other = np.where(same[other_a] == same[mine], other_a, other_b)
         out &= np.abs(n[mine] - n[other]).max(1) < 1e-6
-    return out
-
-
-class EdgeTable:
-    """All candidates of a scene, as records for the device, and their present world positions.
-
-    records: (n, EDGE_STRIDE). mover: (n,) number of what carries each. ends: (n, 2, 3) world. faces: (n, 4, 3) third
-    vertices, NaN for none. center, radius: of spheres, NaN for lines.
-    """
-
-    def __init__(self, geometry, shapes_at: int):
-        self.geometry = geometry
-        self.cache: dict[int, tuple] = {}
-        self.shapes_at = shapes_at
-
-    def update(self) -> None:
-        """Bring positions up to date; meshes whose vertices changed are searched again."""
-        records, mover, ends, third, center, radius, smooth = [], [], [], [], [], [], []
-        g = self.geometry
-        for i, (shape, placed) in enumerate(zip(g.shapes, g.placed)):
-            if not isinstance(shape, (Mesh, Sphere)):
-                continue
-            users = [-1] if shape.group is None else [k for k, x in enumerate(g.instances) if x.group == shape.group]
-            for inst in users:
-                m = np.eye(4) if inst < 0 else g.instances[inst].placed()
-                if isinstance(shape, Sphere):
-                    r = np.full((1, layout.EDGE_STRIDE), -1, np.int64)
-                    r[:, layout.EDGE_PRIM], r[:, layout.EDGE_KIND] = g.first[i], layout.EDGE_SPHERE
-                    p, nothing = placed.center @ m[:3, :3].T + m[:3, 3], np.full((1, 4, 3), np.nan)
-                    size = placed.radius * np.cbrt(abs(np.linalg.det(m[:3, :3])))
-                    parts = r, np.stack([p, p])[None], nothing, p[None], np.array([size]), np.zeros(1, bool)
-                else:
-                    edges = self._edges(i, shape)
-                    r = np.full((len(edges), layout.EDGE_STRIDE), -1, np.int64)
-                    r[:, layout.EDGE_PRIM] = g.first[i] + edges.face
-                    r[:, layout.EDGE_A : layout.EDGE_A + 2] = edges.ends
-                    r[:, layout.EDGE_OPPOSITE : layout.EDGE_OPPOSITE + 4] = edges.opposite
-                    r[:, layout.EDGE_KIND] = layout.EDGE_LINE
-                    v = np.asarray(placed.vertices, np.float64) @ m[:3, :3].T + m[:3, 3]
-                    opposite = np.where(edges.opposite[:, :, None] >= 0, v[edges.opposite], np.nan)
-                    none = np.full(len(edges), np.nan)
-                    parts = r, v[edges.ends], opposite, np.full((len(edges), 3), np.nan), none, edges.smooth
-                parts[0][:, layout.EDGE_SHAPE] = self.shapes_at + i * layout.SHAPE_STRIDE
-                parts[0][:, layout.EDGE_INST] = inst
-                for into, part in zip((records, ends, third, center, radius, smooth), parts):
-                    into.append(part)
-                mover.append(np.full(len(parts[0]), i if inst < 0 else len(g.shapes) + inst))
-        empty = [np.zeros((0, layout.EDGE_STRIDE), np.int64), np.zeros((0, 2, 3)), np.zeros((0, 4, 3))]
-        self.records = np.concatenate([empty[0], *records])
-        self.ends, self.faces = np.concatenate([empty[1], *ends]), np.concatenate([empty[2], *third])
-        self.center, self.radius = np.concatenate([np.zeros((0, 3)), *center]), np.concatenate([np.zeros(0), *radius])
-        self.smooth = np.concatenate([np.zeros(0, bool), *smooth])
-        self.mover = np.concatenate([np.zeros(0, int), *mover])
-        if len(self.records) >= 1 << 24:
-            raise SceneError("edges", f"{len(self.records)} edges", "at most 16 million can be sampled")
-
-    def _edges(self, i: int, shape: Mesh) -> MeshEdges:
-        key = (id(shape.vertices), id(shape.faces), id(shape.normals))
-        if i not in self.cache or self.cache[i][0] != key:
-            self.cache[i] = key, find_edges(shape), shape.vertices
-        return self.cache[i][1]
-
-    # -- chances ----------------------------------------------------------------------------------------------
-
-    def seen_from(self, camera, moving: np.ndarray) -> np.ndarray:
-        """(n,) weights for the camera's outlines: apparent length of what may be one, 0 for what does not move."""
-        eye = camera.placed()
-        a, b = self._local(self.ends[:, 0], eye), self._local(self.ends[:, 1], eye)
-        middle = 0.5 * (self.ends[:, 0] + self.ends[:, 1]) - eye[:3, 3]
-        distance2 = np.maximum((middle**2).sum(1), 1e-30)
-        weight = np.linalg.norm(np.cross(self.ends[:, 1] - self.ends[:, 0], middle), axis=1) / distance2
-        weight *= self._in_view(a, b, camera)
-        weight *= ~self.smooth | self._turns(eye[:3, 3])
-        ball = np.isfinite(self.radius)
-        far = np.linalg.norm(self.center[ball] - eye[:3, 3], axis=1)
-        weight[ball] = np.where(far > self.radius[ball], 2 * np.pi * self.radius[ball] / np.maximum(far, 1e-30), 0.0)
-        return weight * moving[self.mover]
-
-    def lengths(self) -> np.ndarray:
-        """(n,) lengths: the weight of every edge as one that throws a shadow."""
-        out = np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=1)
-        ball = np.isfinite(self.radius)
-        out[ball] = 2 * np.pi * self.radius[ball]
-        return out
-
-    def _turns(self, eye) -> np.ndarray:
-        """Whether the faces of an edge are seen from different sides, or it is a rim."""
-        a, b = self.ends[:, 0], self.ends[:, 1]
-        side = np.sign(np.einsum("eki,ei->ek", self.faces - a[:, None], np.cross(b - a, eye - a)))
-        # The third vertices' sides of the plane through eye and edge: all on one means an outline.
-        low, high = np.nanmin(np.c_[side, np.zeros(len(side))], 1), np.nanmax(np.c_[side, np.zeros(len(side))], 1)
-        return (low >= 0) | (high <= 0)
-
-    @staticmethod
-    def _local(p, m) -> np.ndarray:
-        return (p - m[:3, 3]) @ m[:3, :3]
-
-    @staticmethod
-    def _in_view(a, b, camera) -> np.ndarray:
-        """False where both ends are behind the camera or beyond the same side of the film."""
-        tan = np.tan(np.deg2rad(camera.fov_x()) / 2)
-        x, y, w, h = camera.film.window
-        film, pp = camera.film, camera.principal_point
-        out = (a[:, 2] > 0) | (b[:, 2] > 0)
-        for axis, (low, high, full, t) in enumerate(
-            ((x - 3, x + w + 3, film.width, tan), (y - 3, y + h + 3, film.height, tan * film.height / film.width))
-        ):
-            # film = full (pp + (1 - q / t) / 2): beyond a bound is linear in the point, so both ends decide.
-            q_low, q_high = (t * (1 - 2 * (bound / full - pp[axis])) for bound in (low, high))
-            out &= ~((a[:, axis] > q_low * a[:, 2]) & (b[:, axis] > q_low * b[:, 2]))
-            out &= ~((a[:, axis] < q_high * a[:, 2]) & (b[:, axis] < q_high * b[:, 2]))
-        return out
-
-
-def table_of(weights: np.ndarray) -> np.ndarray:
-    """Cumulative probabilities (n + 1,); zeros where nothing has weight."""
-    total = weights.sum()
-    out = np.r_[0.0, np.cumsum(weights)] / (total if total > 0 else 1.0)
-    out[-1] = min(out[-1], 1.0)
     return out

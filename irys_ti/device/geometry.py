@@ -26,17 +26,18 @@ class Geometry:
         self.medium_index = {m.id: i for i, m in enumerate(scene.media)}
         self.insides: dict[str, int] = {}  # material -> what it puts behind its surface (device/media.py)
         self._identity, self._where = self._fingerprint(scene), self._places(scene)
+        self._hulls = [_hull(self._world_boxes(s)) for s in self.placed]
         self.accel = None
         self.reals_of: list[int] = [0] * len(self.shapes)  # where each shape's numbers start in ``reals``
         self._bound(scene)
 
     def _bound(self, scene: Scene) -> None:
         """The scene's bounding sphere."""
-        boxes = [_hull(self._world_boxes(s)) for s in self.placed if s.group is None]
+        boxes = [hull for s, hull in zip(self.placed, self._hulls) if s.group is None]
         groups: dict[str, list] = {}
-        for s in self.placed:
+        for s, hull in zip(self.placed, self._hulls):
             if s.group is not None:
-                groups.setdefault(s.group, []).append(_hull(self._world_boxes(s)))
+                groups.setdefault(s.group, []).append(hull)
         for inst in self.instances:
             boxes += [_moved(box, inst.placed()) for box in groups.get(inst.group, [])]
         boxes = [b for b in boxes if len(b)]
@@ -80,6 +81,7 @@ class Geometry:
             self._where = shapes, instances
             for i in moved:
                 self.placed[i] = posed(self.shapes[i])
+                self._hulls[i] = _hull(self._world_boxes(self.placed[i]))
             self._bound(scene)
         if moved:
             self._refit({self.shapes[i].group for i in moved})

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from irys_ti.device.edges import EdgeTable, find_edges, table_of, weld
+from irys_ti.device.edge_table import EdgeTable, beyond, table_of
+from irys_ti.device.edges import find_edges, weld
 from irys_ti.scene import Camera, Film, Mesh, cube, rectangle
 from irys_ti.scene.transform import look_at
 
@@ -108,5 +109,6 @@ def test_smooth_normals_hide_creases_that_face_the_viewer():
 def test_edges_beside_the_film_or_behind_it_are_left_out():
     a = np.array([[0.0, 0, 1], [5, 0, 1], [0, 0, -1], [-9, 0, 1], [-9, 0, -1]])
     b = np.array([[0.1, 0, 1], [6, 0, 1], [0, 1, -2], [9, 0, 1], [9, 0, 2]])
-    keep = EdgeTable._in_view(a, b, Camera(fov=60, film=Film(32, 32)))
-    assert keep.tolist() == [True, False, False, True, True]
+    sides = beyond(Camera(fov=60, film=Film(32, 32)))
+    out = ((a @ sides.T > 0) & (b @ sides.T > 0)).any(1)
+    assert out.tolist() == [False, True, True, False, False]

@@ -6,6 +6,7 @@ import numpy as np
 
 from irys_ti import runtime
 from irys_ti.errors import SceneError
+from irys_ti.kernels.write import write
 
 from .layout import (
     BLOCK_REALS,
@@ -174,7 +175,10 @@ class Accel:
         self._to_world[np.asarray(numbers)] = [affine(m) for m in to_world]
         self._fill_instances()
         self._refit_part(self._world, instance_boxes=self._instance_boxes())
-        self._upload()
+        if self._arrays is not None:
+            first, last = (k * NODE_REALS[self.width] for k in (self._world.node_base, self._world.node_base + self._world.n_nodes))
+            self._send(0, self.nodes, first, last)
+            self._send(2, self.blocks, 0, len(self._to_world) * INSTANCE_REALS)
 
     def _refit_part(self, part: Part, vertices=None, bounds=None, instance_boxes=None) -> None:
         if vertices is not None:
@@ -197,6 +201,9 @@ class Accel:
         if self._arrays is not None:
             self._arrays[0].from_numpy(self.nodes)
             self._arrays[2].from_numpy(self.blocks)
+
+    def _send(self, which: int, host: np.ndarray, first: int, last: int) -> None:
+        write(self._arrays[which], first, runtime.array(host[first:last]), last - first)
 
     def release(self) -> None:
         """Drop the device's copy; ``device()`` makes a new one."""
