@@ -11,8 +11,24 @@ from __future__ import annotations
 
 import math
 
-from irys_ti.graph import Expr, minimum, normalize, safe_sqrt, select, sqrt, vec3
+from irys_ti.graph import Expr, minimum, normalize, safe_sqrt, select, sqrt, stop_gradient, vec3
 from irys_ti.kernels.bsdf.warp import polar
+
+
+# Height of a microfacet's normal below which the derivative of ``upright`` is spread.
+HORIZON = 0.02
+
+
+def upright(z: Expr) -> Expr:
+    """1, for the height z > 0 of a microfacet's normal; its derivative is that of a step which is 0 for z < 0.
+
+    GGX has facets down to the horizon (D = alpha^2 / pi there), so the directions that a rough interface refracts to end in a
+    step, which moves with the index of refraction. Its derivative is a delta function of z; in its place stands a straight
+    line over 0 < z < HORIZON with the same integral and a mean of z = 0, so that what is smooth in z has the same mean, up to
+    terms of order HORIZON^2 (docs/design/horizon.md).
+    """
+    line = select((z > 0.0) & (z < HORIZON), (4.0 - z * (6.0 / HORIZON)) / HORIZON, 0.0)
+    return 1.0 + (z - stop_gradient(z)) * stop_gradient(line)
 
 
 def ndf(h: Expr, alpha: tuple) -> Expr:

@@ -10,6 +10,7 @@ from irys_ti.kernels.bsdf import openpbr_diffuse as diffuse
 from irys_ti.kernels.bsdf import openpbr_fuzz as fuzz
 from irys_ti.kernels.bsdf import openpbr_metal as metal
 from irys_ti.kernels.bsdf import openpbr_transmission as transmission
+from irys_ti.kernels.bsdf.ggx import upright
 from irys_ti.kernels.bsdf.openpbr_facets import (
     Disk,
     below,
@@ -64,7 +65,7 @@ def _glossy(s: Surface, wo: Expr, above: Expr, passes: bool) -> tuple[Expr, Disk
     q_under = pick(s.thin, q_sheet, q_under)
     cos_under = select(s.thin, visible(s.facets, q_sheet).cos_i, r.cos_i)
     split = s.split(select(above, cos_i, cos_under))
-    under = select(s.thin, through.value, r.kept * r.pdf / (s.eta * s.eta))
+    under = select(s.thin, through.value, r.kept * r.pdf * upright(r.h[2]) / (s.eta * s.eta))
     value = select(above, s.reflected(split) * m.value, s.translucent_share * split.passed * under)
     return value, pick(above, q, q_under)
 

@@ -36,7 +36,7 @@ def eval(p, wi, wo):
     down = vec3(f.wo.x, f.wo.y, -f.wo.z)
     masking = 4.0 * ggx.visibility_separable(f.wi, down, f.alpha)
     transmitted = p.specular_transmittance * (
-        (1.0 - f.fresnel) * f.density * masking * (f.cos_i * f.cos_o * f.wo.z) / f.length2
+        (1.0 - f.fresnel) * f.density * masking * (f.cos_i * f.cos_o * f.wo.z) / f.length2 * ggx.upright(f.height)
     )
     return select(f.reflects, reflected, select(f.transmits, transmitted, 0.0))
 
@@ -81,6 +81,7 @@ def _interaction(p, wi, wo) -> SimpleNamespace:
     f.length2 = dot(sum_, sum_)
     h = normalize(sum_)
     h = h * select(h.z < 0.0, -1.0, 1.0)
+    f.height = h.z
     f.cos_i, f.cos_o = dot(f.wi, h), dot(f.wo, h)
     f.density, f.fresnel = ggx.ndf(h, f.alpha), fresnel.dielectric(abs(f.cos_i), f.eta)
     f.reflects = (f.wi.z > 0.0) & above

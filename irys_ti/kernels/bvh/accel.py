@@ -74,6 +74,7 @@ class Accel:
             part.place_triangles(prims.tri_vertices, part.rows)
             part.place_others()
             part.place_lanes(prims.other_lanes, part.rows)
+        self._roots: dict[int, np.ndarray] = {}
         room = STACK[width] - max((part.tree.stack_need for part in self._groups), default=0)
         self._world = Part(world, self._instance_boxes(), width, room, self.real)
         self._lay_out(len(instances))
@@ -128,7 +129,7 @@ class Accel:
         for group, part in enumerate(self._groups):
             if not part.tree.n_leaves:
                 continue
-            box = part.node_boxes()[0][:, part.tree.used[0]].astype(np.float64)
+            box = self._boxes_at_root(group)
             centre, half = (box[3:] + box[:3]) / 2, (box[3:] - box[:3]) / 2
             mine = np.flatnonzero(self._group_of == group)
             m = self._to_world[mine]
@@ -139,6 +140,13 @@ class Accel:
             slack = 8 * np.finfo(self.real).eps * (np.abs(low) + np.abs(high) + np.abs(m[:, :, 3].T))
             out[:3, mine], out[3:, mine] = low - slack, high + slack
         return out
+
+    def _boxes_at_root(self, group: int) -> np.ndarray:
+        """(6, n) boxes just below a group's root, worked out again after a refit alone: moves are many."""
+        if group not in self._roots:
+            part = self._groups[group]
+            self._roots[group] = part.node_boxes()[0][:, part.tree.used[0]].astype(np.float64)
+        return self._roots[group]
 
     def _fill_instances(self) -> None:
         n, m = len(self._to_world), self._to_world
@@ -163,6 +171,7 @@ class Accel:
         group_vertices, group_bounds, group_lanes = group_vertices or {}, group_bounds or {}, group_lanes or {}
         changed = sorted({*group_vertices, *group_bounds})
         for g in changed:
+            self._roots.pop(g, None)
             self._refit_part(self._groups[g], group_vertices.get(g), group_bounds.get(g))
             self._groups[g].place_lanes(group_lanes.get(g), self._rows(self._groups[g]))
         boxes = self._instance_boxes() if changed else None
