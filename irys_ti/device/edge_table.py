@@ -61,6 +61,14 @@ class Lines:
     def __len__(self) -> int:
         return len(self.length)
 
+    def records(self, first: int) -> np.ndarray:
+        """(n, EDGE_STRIDE) what the device knows of them. first: number of the shape's first primitive."""
+        edges, r = self.edges, np.full((len(self), layout.EDGE_STRIDE), -1, np.int32)
+        r[:, layout.EDGE_KIND], r[:, layout.EDGE_PRIM] = layout.EDGE_LINE, first + edges.face
+        r[:, layout.EDGE_A : layout.EDGE_A + 2] = edges.ends
+        r[:, layout.EDGE_OPPOSITE : layout.EDGE_OPPOSITE + 4] = edges.opposite
+        return r
+
     def seen_from(self, eye: np.ndarray, sides: np.ndarray) -> np.ndarray:
         """(n,) apparent lengths from a point in this space, 0 for what is no outline or is out of view.
 
@@ -97,6 +105,12 @@ class Ball:
 
     def __len__(self) -> int:
         return 1
+
+    def records(self, first: int) -> np.ndarray:
+        """(1, EDGE_STRIDE)"""
+        r = np.full((1, layout.EDGE_STRIDE), -1, np.int32)
+        r[:, layout.EDGE_KIND], r[:, layout.EDGE_PRIM] = layout.EDGE_SPHERE, first
+        return r
 
     def seen_from(self, eye: np.ndarray, sides: np.ndarray) -> np.ndarray:
         """(1,) apparent length, 0 from within."""
@@ -168,17 +182,9 @@ class EdgeTable:
         return self._lines[i][1]
 
     def _part(self, i: int, inst: int, lines: Lines | Ball) -> Part:
-        g = self.geometry
-        r = np.full((len(lines), layout.EDGE_STRIDE), -1, np.int32)
+        r = lines.records(int(self.geometry.first[i]))
         r[:, layout.EDGE_SHAPE], r[:, layout.EDGE_INST] = self.shapes_at + i * layout.SHAPE_STRIDE, inst
-        r[:, layout.EDGE_PRIM], r[:, layout.EDGE_KIND] = g.first[i], layout.EDGE_SPHERE
-        if isinstance(lines, Lines):
-            edges = lines.edges
-            r[:, layout.EDGE_PRIM] += edges.face
-            r[:, layout.EDGE_A : layout.EDGE_A + 2] = edges.ends
-            r[:, layout.EDGE_OPPOSITE : layout.EDGE_OPPOSITE + 4] = edges.opposite
-            r[:, layout.EDGE_KIND] = layout.EDGE_LINE
-        return Part(lines, i if inst < 0 else len(g.shapes) + inst, r)
+        return Part(lines, i if inst < 0 else len(self.geometry.shapes) + inst, r)
 
     # -- on the device -------------------------------------------------------------------------------------------
 
