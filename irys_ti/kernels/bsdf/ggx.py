@@ -14,7 +14,6 @@ import math
 from irys_ti.graph import Expr, minimum, normalize, safe_sqrt, select, sqrt, stop_gradient, vec3
 from irys_ti.kernels.bsdf.warp import polar
 
-
 # Height of a microfacet's normal below which the derivative of ``upright`` is spread.
 HORIZON = 0.02
 
