@@ -7,6 +7,7 @@ import pytest
 
 from irys_ti import graph as g
 from irys_ti import runtime
+from irys_ti.kernels.bsdf import ggx
 from irys_ti.kernels.bsdf import openpbr_frame as frames
 from tests.bsdf.cases import DELTA, NAMES, SMOOTH, WI, WO, Model, direction, full, incident, seed_of, sphere
 from tests.helpers.graphs import check_derivatives, check_lowering, run_lowered
@@ -72,8 +73,9 @@ def test_parameters_near_an_end(name, part):
 
 
 @pytest.mark.parametrize("name,part", PARTS)
-def test_directions(name, part):
+def test_directions(name, part, monkeypatch):
     """Derivatives by wi and wo, as free vectors, which the geometry's adjoint needs."""
+    monkeypatch.setattr(ggx, "HORIZON", 1e-9)  # the step's derivative is right on the mean alone (test_refraction_edge.py)
     m, rng = Model(name), np.random.default_rng(seed_of(name) + 2)
     p = random_params(m, rng)
     values = m.values(p) | lit_pairs(m, p, rng)
