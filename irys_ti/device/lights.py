@@ -7,12 +7,13 @@ import numpy as np
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
 from irys_ti.kernels.light import LIGHTS
-from irys_ti.scene import Light, Scene
+from irys_ti.scene import Light, Mesh, Scene, Sphere
 from irys_ti.spectral.cie import integrate_product, wavelengths, xyz, y_integral
 
 from . import environment
 
 AT_A_PLACE = ("point", "spot", "ies")
+SMALL = 0.05  # radius of a light, over the scene's, that is taken for a point by what is drawn near to it
 UNIFORM = 0.1  # share of selection that ignores power, so that a light of power 0 still gets its derivative
 
 
@@ -137,17 +138,27 @@ class LightTable:
 
     @property
     def stand(self) -> bool:
-        """Whether some light stands at one place."""
-        return any(x.kind in AT_A_PLACE for x in self.lights)
+        """Whether some light stands at one place, or is a shape, which may be small."""
+        return bool(self.shapes) or any(x.kind in AT_A_PLACE for x in self.lights)
+
+    def _place_of(self, i: int):
+        """Where a light stands, None where it is no place: a shape's middle, if it is small."""
+        if i >= len(self.shapes):
+            return self.lights[i].placed()[:3, 3] if self.lights[i].kind in AT_A_PLACE else None
+        s = next(s for s in self.geometry.placed if s.id == self.shapes[i].id)
+        if isinstance(s, Sphere):
+            return np.asarray(s.center) if s.radius < SMALL * self.geometry.radius else None
+        ends = np.array([np.min(s.vertices, 0), np.max(s.vertices, 0)]) if isinstance(s, Mesh) else np.array([[0.0], [np.inf]])
+        return ends.mean(0) if np.linalg.norm(ends[1] - ends[0]) < 2 * SMALL * self.geometry.radius else None
 
     def aims(self) -> np.ndarray:
-        """(n, 4) places of the lights that stand at one, and how large a share of scatterings is drawn near to each.
+        """(n, 4) places of the brightest lights that stand at one, and how large a share of scatterings is drawn near to each.
 
-        Half of their share of all power: the brightest.
+        It is half of their share of all power.
         """
-        found = [(self.share[i], i) for i, x in enumerate(self.lights) if x.kind in AT_A_PLACE and self.share[i] > 0]
-        best = sorted(found, reverse=True)[: layout.MOST_AIMS]
-        return np.array([[*self.lights[i].placed()[:3, 3], 0.5 * share] for share, i in best]).reshape(-1, layout.AIM_STRIDE)
+        places = {i: self._place_of(i) for i in np.argsort(-self.share) if self.share[i] > 0}
+        best = [i for i, at in places.items() if at is not None][: layout.MOST_AIMS]
+        return np.array([[*places[i], 0.5 * self.share[i]] for i in best]).reshape(-1, layout.AIM_STRIDE)
 
     def _measure(self) -> None:
         """Shares of the primitives in their light, from the present areas."""

@@ -6,8 +6,11 @@ from scipy.integrate import quad
 
 import irys_ti as it
 from irys_ti.device import media
-from irys_ti.scene import constant
-from irys_ti.scene.transform import translate
+from irys_ti.device.compile import compiled
+from irys_ti.kernels.config import AIMED, PRIMAL
+from irys_ti.kernels.layout import H_AIMS
+from irys_ti.scene import Sphere, constant, rectangle
+from irys_ti.scene.transform import scale, translate
 from tests.helpers.media import ball
 from tests.helpers.scenes import FLAT
 from tests.helpers.statistics import assert_z, mean_and_error, sample
@@ -57,6 +60,24 @@ def test_light_scattered_once(f32):
     assert_z(g, slope, precise=0.02)
     with pytest.raises(AssertionError):
         assert_z(g, 1.2 * slope)
+
+
+def test_small_lamps_are_aimed_at(f32):
+    """Lights' places and shares: a small ball and a small card with their points, a large one and the sky without."""
+    fog = scene()
+    lamps = [Sphere(id="ball2", material="black", center=np.array([0.1, 0.2, 0.3]), radius=0.01)]
+    lamps += [rectangle(translate(0, -0.3, 0) @ scale(s), id=f"card{int(100 * s)}", material="black") for s in (0.01, 0.5)]
+    for s in lamps:
+        s.light = it.Light(s.id, "area", {"radiance": 3.0})
+    fog.shapes += lamps
+    device = compiled(fog)
+    found = device.lights.aims()
+    assert len(found) == 4 and device.media.bits(PRIMAL, device) & AIMED
+    for at in ([0.1, 0.2, 0.3], [0, -0.3, 0], *(at for at, _ in LIGHTS.values())):
+        assert np.abs(found[:, :3] - at).sum(1).min() < 1e-6
+    assert 0 < found[:, 3].sum() < 0.5 and np.array_equal(found[:, 3], np.sort(found[:, 3])[::-1])
+    at = device.mirror_ints[H_AIMS]
+    assert device.mirror_reals[at] == 4 and np.array_equal(device.mirror_reals[at + 1 : at + 17], found.reshape(-1))
 
 
 @pytest.mark.slow
