@@ -13,10 +13,11 @@ import numpy as np
 from irys_ti import runtime
 from irys_ti.errors import SceneError
 from irys_ti.kernels import layout
-from irys_ti.scene import Mesh, Sphere, origin_of
+from irys_ti.scene import Curves, Mesh, Sphere, origin_of
 from irys_ti.scene.pose import is_posed, pose_matrix
 
 from .edges import MeshEdges, find_edges
+from .tube_edges import Tubes
 
 MOST = 1 << 24  # edges; their numbers travel as f32
 
@@ -122,7 +123,7 @@ class Ball:
 class Part:
     """Edges of one shape as one instance has them. mover: number of what carries them. m: (4, 4) to the world."""
 
-    lines: Lines | Ball
+    lines: Lines | Ball | Tubes
     mover: int
     records: np.ndarray
     m: np.ndarray = field(default_factory=lambda: np.eye(4))
@@ -155,7 +156,7 @@ class EdgeTable:
         self.version += 1
         old, parts = self.parts, []
         for i, shape in enumerate(g.shapes):
-            if not isinstance(shape, (Mesh, Sphere)):
+            if not isinstance(shape, (Curves, Mesh, Sphere)):
                 continue
             pose = pose_matrix(shape, origin_of(shape)) if is_posed(shape) else np.eye(4)
             for inst in [-1] if shape.group is None else [k for k, x in enumerate(g.instances) if x.group == shape.group]:
@@ -170,18 +171,22 @@ class EdgeTable:
         if len(self) >= MOST:
             raise SceneError("edges", f"{len(self)} edges", "at most 16 million can be sampled")
 
-    def _lines_of(self, i: int, shape: Mesh | Sphere) -> Lines | Ball:
+    def _lines_of(self, i: int, shape: Curves | Mesh | Sphere) -> Lines | Ball | Tubes:
         if isinstance(shape, Sphere):
             key = (*map(float, shape.center), float(shape.radius))
             if i not in self._lines or self._lines[i][0] != key:
                 self._lines[i] = key, Ball(np.asarray(shape.center, np.float64), float(shape.radius))
+        elif isinstance(shape, Curves):
+            key = shape.points, shape.radii, shape.offsets, shape.basis
+            if i not in self._lines or any(a is not b for a, b in zip(self._lines[i][0], key)):
+                self._lines[i] = key, Tubes(shape)
         else:
             key = shape.vertices, shape.faces, shape.normals  # kept, so that no other array takes their identity
             if i not in self._lines or any(a is not b for a, b in zip(self._lines[i][0], key)):
                 self._lines[i] = key, Lines(find_edges(shape), shape.vertices)
         return self._lines[i][1]
 
-    def _part(self, i: int, inst: int, lines: Lines | Ball) -> Part:
+    def _part(self, i: int, inst: int, lines: Lines | Ball | Tubes) -> Part:
         r = lines.records(int(self.geometry.first[i]))
         r[:, layout.EDGE_SHAPE], r[:, layout.EDGE_INST] = self.shapes_at + i * layout.SHAPE_STRIDE, inst
         return Part(lines, i if inst < 0 else len(self.geometry.shapes) + inst, r)
@@ -236,10 +241,14 @@ class EdgeTable:
 
 def _where(shape) -> tuple:
     """What moves the edges of a shape: arrays by identity, numbers by value."""
-    if not isinstance(shape, (Mesh, Sphere)):
+    if not isinstance(shape, (Curves, Mesh, Sphere)):
         return ()
-    own = (id(shape.vertices), id(shape.faces), id(shape.normals)) if isinstance(shape, Mesh) else (
-        *map(float, shape.center), float(shape.radius))  # fmt: skip
+    if isinstance(shape, Mesh):
+        own = id(shape.vertices), id(shape.faces), id(shape.normals)
+    elif isinstance(shape, Curves):
+        own = id(shape.points), id(shape.radii), id(shape.offsets), shape.basis
+    else:
+        own = *map(float, shape.center), float(shape.radius)
     origin = () if shape.origin is None else tuple(map(float, shape.origin))
     return (*own, *map(float, shape.translation), *map(float, shape.rotation), float(shape.scale), origin)
 

@@ -16,6 +16,7 @@ from irys_ti.graph import Param
 from irys_ti.kernels import layout
 from irys_ti.kernels.light import LIGHTS
 from irys_ti.scene import Camera, Curves, Instance, Light, Mesh, Scene, Shape, Sphere, Splats, Texture, origin_of
+from irys_ti.scene.curves import controls_adjoint
 from irys_ti.scene.pose import left_jacobian, pose_matrix
 
 from .slots import choose_versions
@@ -33,7 +34,7 @@ POSE = {
     "scale": (POSITIVE, layout.MOVER_SCALE),
 }
 MESH = {**POSE, "vertices": (ANY, layout.MOVER_VERTICES)}
-CURVES = {**POSE, "points": (ANY, layout.MOVER_VERTICES), "radii": (POSITIVE, layout.MOVER_RADIUS)}  # refused: why_not
+CURVES = {**POSE, "points": (ANY, layout.MOVER_VERTICES), "radii": (POSITIVE, layout.MOVER_RADIUS)}
 SPHERE = {**POSE, "center": (ANY, layout.MOVER_CENTER), "radius": (POSITIVE, layout.MOVER_RADIUS)}
 BY_KIND = {Mesh: MESH, Sphere: SPHERE, Curves: CURVES}
 CAMERA = {
@@ -86,8 +87,10 @@ class MotionSlot:
 
     @property
     def encoded(self) -> Numbers:
-        host = np.array(self.value, np.float64)
-        return Numbers(host, np.zeros(host.size), self._pull)
+        host, size = np.array(self.value, np.float64), self.value.size
+        if isinstance(self.owner, Curves) and self.name in ("points", "radii"):  # of all pieces
+            size = (12 if self.name == "points" else 4) * len(self.owner.pieces()["bits"])
+        return Numbers(host, np.zeros(size), self._pull)
 
     @property
     def why_no_gradient(self) -> str:
@@ -103,6 +106,10 @@ class MotionSlot:
             tan = np.tan(np.deg2rad(owner.fov_x()) / 2)
             half = np.deg2rad(owner.fov) / 2
             return (d * tan / np.tan(half) / np.cos(half) ** 2 * np.deg2rad(0.5)).reshape(())
+        if isinstance(owner, Curves) and self.name == "points":
+            return controls_adjoint(owner, d.reshape(-1, 4, 3)) @ self._linear()
+        if isinstance(owner, Curves) and self.name == "radii":
+            return controls_adjoint(owner, d.reshape(-1, 4, 1), owner.radii)[:, 0] * owner.scale
         if self.name in ("vertices", "center"):  # stored before the pose
             return (d.reshape(-1, 3) @ self._linear()).reshape(self.value.shape)
         if self.name == "radius":
@@ -141,7 +148,7 @@ def why_not(scene: Scene, owner, name: str) -> str:
     if isinstance(owner, Shape):
         if owner.group is not None:
             return "it stands in a group, which is seen through instances: move an instance instead"
-        if not isinstance(owner, (Mesh, Sphere)):
+        if not isinstance(owner, (Curves, Mesh, Sphere)):
             return f"shapes of kind '{owner.kind}' have no silhouette yet"
         if name == "vertices" and owner.normals is not None:
             return "its normals are data of their own and would not follow: set the mesh's normals to None"
@@ -153,9 +160,14 @@ def why_not(scene: Scene, owner, name: str) -> str:
                 return f"the picture of '{light.id}' behind everything would slide, which has no derivative yet"
     if any(isinstance(s, Splats) for s in scene.shapes):
         return "splats hide what is behind them by chance, which moves without a derivative yet; ask for the splats' own"
+    worn = {m.id: m.kind for m in scene.materials}
     for shape in scene.shapes:
-        if isinstance(shape, Curves):
-            return f"the curves '{shape.id}' hide what is behind them, and their outlines have no derivative yet"
+        if isinstance(shape, Curves) and shape.style != "round":
+            return f"the curves '{shape.id}' are ribbons, which turn to whoever looks: give them the style 'round'"
+        if isinstance(shape, Curves) and shape.group is not None:
+            return f"the curves '{shape.id}' stand in a group, and through instances their outlines have no derivative yet"
+        if not isinstance(shape, Curves) and worn.get(shape.material) == "hair":
+            return f"the fibres that '{shape.id}' is made of lie along its texture, whose direction has no derivative yet"
     if scene.media and (scene.medium or any(s.interior or s.exterior for s in scene.shapes)):
         return "light is scattered and dimmed on the way between things, which has no derivative by where they are yet"
     for light in scene.lights:

@@ -109,11 +109,12 @@ RECORD_LIT = 17  # one bit for each of the first vertices: its light sample was 
 RECORD_STRIDE = 18
 LIT_BITS = 24  # a whole number of this many bits is exact in f32
 
-# --- ints: one edge (kernels/boundary): a line of a mesh, or the outline of a sphere
+# --- ints: one edge (kernels/boundary): a line of a mesh, or the outline of a sphere or of a piece of a tube
 EDGE_STRIDE = 10
 EDGE_SHAPE, EDGE_INST, EDGE_PRIM, EDGE_A, EDGE_B, EDGE_OPPOSITE, EDGE_KIND = 0, 1, 2, 3, 4, 5, 9
 # EDGE_SHAPE: offset of the shape's record; EDGE_A, EDGE_B: vertex numbers; EDGE_OPPOSITE: the third vertices of up to
 # MAX_FACES adjacent faces, -1 for none
 MAX_FACES = 4
-EDGE_LINE, EDGE_SPHERE, EDGE_CROSSING = 0, 1, 2
+EDGE_LINE, EDGE_SPHERE, EDGE_CROSSING, EDGE_TUBE, EDGE_CAP = range(5)
+# Of a tube's piece EDGE_A is the side, 0 or 1; of a half ball at its end, the end, 0 or 1.
 POINT_STRIDE = 3  # a sampled point of an edge: the edge's number, the place along it, whether the camera sees it

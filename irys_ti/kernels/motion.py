@@ -10,7 +10,7 @@ environment stay fixed. The adjoint of a vertex consists of
 - area: by its area vector N over |N|.
 
 A rigid mover adds them up to a force, a torque about its origin, and the logarithm of its scale; a mesh spreads them
-over a triangle's corners, a sphere over its centre and radius.
+over a triangle's corners, a sphere over its centre and radius, a curve over the control points of its piece.
 """
 
 from irys_ti.kernels.accumulate import add_exact
@@ -20,7 +20,7 @@ from irys_ti.kernels.bvh.instance import INSTANCE_REALS, TO_OBJECT, rotate
 from irys_ti.kernels.emitter import light_record, sample_shape, select_entry, to_light_frame
 from irys_ti.kernels.following import FOLLOWERS, carried, following, near_reach
 from irys_ti.kernels.frame import affine_transposed, to_world
-from irys_ti.kernels.geometry import mesh, sphere
+from irys_ti.kernels.geometry import curve, has_curves, kind_index, mesh, sphere, tube
 from irys_ti.kernels.layout import (
     CAMERA_TAN,
     CAMERA_TO_WORLD,
@@ -48,9 +48,11 @@ from irys_ti.kernels.layout import (
     MOVER_WANTED,
     RECORD_STRIDE,
     RECORD_WEIGHT,
+    SHAPE_FIRST_PRIM,
     SHAPE_FLAGS,
     SHAPE_KIND,
     SHAPE_NORMALS,
+    SHAPE_REALS,
     SHAPE_STRIDE,
 )
 from irys_ti.kernels.light import LIGHTS
@@ -145,20 +147,23 @@ def adjoint_of_motion(
     light_shape, light_prim = -1, -1
     i_standing, light_turn = -1, no_vector()
     met = prim >= 0
+    n_here = ng
+    if ti.static(has_curves(config)):  # which tell by its length how far off rays start
+        n_here = ng.normalized()
 
     # --- the way here from the vertex before: its direction there, and the geometry factor
     back = row(track, PREV_P) - p
     distance = back.norm()
     if depth > 0 and met and distance > 0.0:
-        weight, cosine = track[PREV_W, 0], ng.dot(back)
+        weight, cosine = track[PREV_W, 0], n_here.dot(back)
         follows, slope = following(ints, shape, distance, track[PREV_W, 2], depth)
         g = sideways(row(track, PREV_WO), -back / distance, distance) + 3.0 * weight * back / (distance * distance)
         if cosine != 0.0:
-            g -= ng * (weight / cosine)
+            g -= n_here * (weight / cosine)
             here_area = back * (weight * (1.0 - follows) / cosine)
         g *= 1.0 - follows
         if cosine != 0.0:
-            g += (back / distance - ng * (distance / cosine)) * (weight * slope)
+            g += (back / distance - n_here * (distance / cosine)) * (weight * slope)
         here_ride = g
         prev_g -= g
 
@@ -251,7 +256,7 @@ def adjoint_of_motion(
             has = met and (turn == 1 or (depth >= turn - 1 and (turn == 2 or chain_g.norm_sqr() > 0.0)))
         if has:
             at_shape, at_prim, at_inst = shape, prim, inst
-            at, n, n_s, first, ray, at_w = p, ng, ns, ti.select(depth == 0, 1, 0), d, follows
+            at, n, n_s, first, ray, at_w = p, n_here, ns, ti.select(depth == 0, 1, 0), d, follows
             g, ride, spin, area, look = here_g, here_ride, here_turn, here_area, gaze
             if turn == 0:
                 at_shape, at_prim, at_inst, first, at_w = light_shape, light_prim, -1, 0, 0.0
@@ -277,7 +282,7 @@ def adjoint_of_motion(
         i = REMEMBERED * TRACK_INTS - 1 - k
         track_of[i] = track_of[i - TRACK_INTS]
     set_row(track, PREV_P, p)
-    set_row(track, PREV_N, ng)
+    set_row(track, PREV_N, n_here)
     set_row(track, PREV_NS, ns)
     set_row(track, PREV_D, d)
     set_row(track, PREV_WO, next_wo)
@@ -324,6 +329,9 @@ def deposit_vertex(
         else:
             handed = carried(follows, ray, n, g + slide)
             moved -= handed
+    if ti.static(has_curves(config)):
+        if ints[mover + MOVER_WANTED] != 0:
+            add_controls(reals, ints, acc, mover, replica, shape, prim, p, ns, moved, turn, area)
     if ints[mover + MOVER_WANTED] != 0 or (first != 0 and ints[camera + MOVER_WANTED] != 0):
         for who in range(2):
             if who == 0 or first != 0:
@@ -350,6 +358,8 @@ def deposit_point(
         at = ti.Vector.zero(ti.i32, ROWS) - 1
         adjoint_of_mover(reals, ints, mover, shape, prim, p, n, n, g, no_vector(), no_vector(), values, at, config)
         add_rows(reals, ints, acc, mover, replica, values, at)
+        if ti.static(has_curves(config)):
+            add_controls(reals, ints, acc, mover, replica, shape, prim, p, n, g, no_vector(), no_vector())
 
 
 @ti.func
@@ -376,6 +386,22 @@ def add_rows(
             for k in range(3):
                 if values[j, k] != 0.0:
                     add_exact(acc, replica + at[j] + k, values[j, k] * unit)
+
+
+@ti.func
+def add_controls(
+    reals: ti.template(), ints: ti.template(), acc: ti.template(), mover, replica, shape, prim, p, ns, g, turn, area
+):
+    """Add a curve's derivatives: twelve numbers of each piece by its control points, four by their radii."""
+    points, radii = ints[mover + MOVER_VERTICES], ints[mover + MOVER_RADIUS]
+    if ints[shape + SHAPE_KIND] == ti.static(kind_index("curve")) and (points >= 0 or radii >= 0):
+        unit = reals[ints[mover + MOVER_REALS] + MOVER_UNIT]
+        piece = prim - ints[shape + SHAPE_FIRST_PRIM]
+        found = tube.adjoint_of_controls(reals, ints[shape + SHAPE_REALS] + curve.STRIDE * piece, p, ns, g, turn, area)
+        for i in range(tube.CONTROLS):
+            at = ti.select(i < 12, points + 12 * piece + i, radii + 4 * piece + i - 12)
+            if ti.select(i < 12, points, radii) >= 0 and found[i] != 0.0:
+                add_exact(acc, replica + at, found[i] * unit)
 
 
 @ti.func
@@ -436,6 +462,9 @@ def adjoint_of_sliding(
                 if ti.static((config.kinds >> INSTANCE) & 1 == 1):
                     if inst >= 0:  # scaled evenly
                         out *= rotate(blocks, INSTANCE_REALS * inst + TO_OBJECT, n).norm()
+            if ti.static(name == "curve"):
+                base = ints[shape + SHAPE_REALS] + curve.STRIDE * (prim - ints[shape + SHAPE_FIRST_PRIM])
+                out = tube.adjoint_of_step(reals, base, p, ns, turn)
             if ti.static(name == "mesh"):
                 if (ints[shape + SHAPE_FLAGS] & FLAG_NORMALS) != 0:
                     v0, v1, v2 = mesh.vertices_of(reals, ints, shape, prim)

@@ -119,6 +119,56 @@ def spans(points, radii, offsets, basis: str) -> tuple[np.ndarray, np.ndarray, n
     return out, strand, place
 
 
+def controls_adjoint(shape: Curves, d_pieces: np.ndarray, radii: np.ndarray | None = None) -> np.ndarray:
+    """(n, k) derivatives by the control points, from those by the points of all pieces (pieces, 4, k).
+
+    radii: the numbers that the pieces were made of, where they are radii, which are kept from swinging below 0.
+    """
+    shape.pieces()
+    k = shape.splits
+    of = np.repeat(np.arange(len(k)), k)
+    which = np.arange(len(of)) - np.repeat(np.cumsum(k) - k, k)
+    cut = between(np.broadcast_to(np.eye(4), (len(of), 4, 4)), which / k[of], (which + 1) / k[of])
+    d_span = np.zeros((len(k), 4, d_pieces.shape[2]))
+    np.add.at(d_span, of, np.swapaxes(cut, 1, 2) @ d_pieces)
+    points, weights = stencils(shape.offsets, shape.basis)
+    out = np.zeros((len(shape.points), d_pieces.shape[2]))
+    if radii is not None and shape.basis == "catmull-rom":
+        b, c = radii[points[:, 1]], radii[points[:, 2]]
+        made = np.einsum("sji,si->sj", weights, radii[points])
+        held = made < 0.25 * np.minimum(b, c)[:, None]
+        np.add.at(out, np.where(b < c, points[:, 1], points[:, 2]), 0.25 * (d_span * held[:, :, None]).sum(1))
+        d_span = d_span * ~held[:, :, None]
+    np.add.at(out, points, np.swapaxes(weights, 1, 2) @ d_span)
+    return out
+
+
+def stencils(offsets, basis: str) -> tuple[np.ndarray, np.ndarray]:
+    """What ``spans`` does: numbers of the points behind each span (k, 4), and weights (k, 4, 4): span = weights @ points."""
+    size = np.diff(offsets)
+    n = {"bspline": size - 3, "bezier": (size - 1) // 3}.get(basis, size - 1)
+    strand = np.repeat(np.arange(len(size)), n)
+    place = np.arange(len(strand)) - np.repeat(np.cumsum(n) - n, n)
+    first = np.asarray(offsets)[strand] + place * (3 if basis == "bezier" else 1)
+    if basis == "bezier":
+        w = np.eye(4)
+    elif basis == "bspline":
+        w = np.array([[1, 4, 1, 0], [0, 4, 2, 0], [0, 2, 4, 0], [0, 1, 4, 1]]) / 6
+    elif basis == "linear":
+        w = np.array([[0, 3, 0, 0], [0, 2, 1, 0], [0, 1, 2, 0], [0, 0, 3, 0]]) / 3
+    else:
+        w = np.array([[0, 6, 0, 0], [-1, 6, 1, 0], [0, 1, 6, -1], [0, 0, 6, 0]]) / 6
+    w = np.repeat(w[None], len(strand), 0)
+    if basis in ("linear", "catmull-rom"):  # the middle two of the four are the span's ends
+        last = np.asarray(offsets)[strand + 1] - 1
+        points = np.clip(first[:, None] + np.arange(-1, 3), np.asarray(offsets)[strand][:, None], last[:, None])
+        if basis == "catmull-rom":
+            w[place == 0, 1] = np.array([0, 4, 2, 0]) / 6
+            w[place == n[strand] - 1, 2] = np.array([0, 2, 4, 0]) / 6
+        return points, w
+    return first[:, None] + np.arange(4), w
+
+
 def how_many(bezier: np.ndarray) -> np.ndarray:
     """(k,) pieces into which to cut spans: by how much they turn, and by their length over their diameter."""
     legs = np.diff(bezier[:, :, :3], axis=1)

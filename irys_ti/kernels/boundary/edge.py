@@ -1,21 +1,25 @@
-"""Points on edges: chosen by a table, on lines of meshes and on the outline circles of spheres."""
+"""Points on edges: chosen by a table, on lines of meshes and on the outlines of spheres and tubes."""
 
 from irys_ti.graph.lowering import sincos
-from irys_ti.kernels.bvh import instance_point
+from irys_ti.kernels.bvh import INSTANCE, instance_point
 from irys_ti.kernels.bvh.instance import INSTANCE_REALS, TO_WORLD, rotate
-from irys_ti.kernels.geometry import mesh, sphere
+from irys_ti.kernels.geometry import curve, has_curves, mesh, sphere, tube
 from irys_ti.kernels.geometry.frame import tangent
 from irys_ti.kernels.layout import (
     EDGE_A,
     EDGE_B,
+    EDGE_CAP,
     EDGE_CROSSING,
     EDGE_INST,
     EDGE_KIND,
+    EDGE_LINE,
     EDGE_OPPOSITE,
     EDGE_PRIM,
     EDGE_SHAPE,
     EDGE_SPHERE,
     EDGE_STRIDE,
+    EDGE_TUBE,
+    SHAPE_FIRST_PRIM,
     SHAPE_REALS,
 )
 from irys_ti.runtime import ti
@@ -46,10 +50,27 @@ def vertex(reals: ti.template(), ints: ti.template(), blocks: ti.template(), edg
 
 
 @ti.func
-def ball(reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), edge, instances: ti.template()):
-    """Centre and radius of an edge's sphere, in the world."""
-    c, r = sphere.record(reals, ints, edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM])
-    if ti.static(instances):
+def piece_of(ints: ti.template(), edges: ti.template(), edge):
+    """Where the record of a tube's piece begins."""
+    shape = edges[edge + EDGE_SHAPE]
+    return ints[shape + SHAPE_REALS] + curve.STRIDE * (edges[edge + EDGE_PRIM] - ints[shape + SHAPE_FIRST_PRIM])
+
+
+@ti.func
+def ball(
+    reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), edge, place, config: ti.template()
+):
+    """Centre and radius, in the world, of an edge's sphere, or of a tube at ``place``."""
+    c, r = ti.Vector([0.0, 0.0, 0.0]), 0.0
+    kind = edges[edge + EDGE_KIND]
+    if kind == EDGE_SPHERE:
+        c, r = sphere.record(reals, ints, edges[edge + EDGE_SHAPE], edges[edge + EDGE_PRIM])
+    if ti.static(has_curves(config)):
+        if kind == EDGE_TUBE:
+            c, a_, c2_, c3_, r, r1_, r2_ = tube.axis_at(reals, piece_of(ints, edges, edge), place)
+        if kind == EDGE_CAP:
+            c, r, outward_ = tube.end_ball(reals, piece_of(ints, edges, edge), edges[edge + EDGE_A])
+    if ti.static((config.kinds >> INSTANCE) & 1 == 1):
         inst = edges[edge + EDGE_INST]
         if inst >= 0:
             c = instance_point(blocks, inst, c)
@@ -58,8 +79,10 @@ def ball(reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges
 
 
 @ti.func
-def is_sphere(edges: ti.template(), number):
-    return edges[number * EDGE_STRIDE + EDGE_KIND] == EDGE_SPHERE
+def is_round(edges: ti.template(), number):
+    """Whether where an edge is depends on where it is seen from."""
+    kind = edges[number * EDGE_STRIDE + EDGE_KIND]
+    return kind != EDGE_LINE and kind != EDGE_CROSSING
 
 
 @ti.func
@@ -106,17 +129,23 @@ def plane_normal(reals: ti.template(), ints: ti.template(), shape, prim):
 @ti.func
 def edge_point(
     reals: ti.template(), ints: ti.template(), blocks: ti.template(), edges: ti.template(), number, place, source, finite,
-    instances: ti.template(),
+    config: ti.template(),
 ):  # fmt: skip
-    """A point of an edge, dp / d place there, and the outward unit normal on a sphere (else 0).
+    """A point of an edge, dp / d place there, and the outward unit normal on a sphere or a tube (else 0).
 
-    source: where the outline of a sphere is seen from; the direction to it where it is not finite. The derivative is
-    0 where there is no outline.
+    source: where the outline of a sphere or a tube is seen from; the direction to it where it is not finite. The
+    derivative is 0 where there is no outline.
     """
     edge = number * EDGE_STRIDE
+    instances = ti.static((config.kinds >> INSTANCE) & 1 == 1)
     p, along, out = ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0]), ti.Vector([0.0, 0.0, 0.0])
-    if edges[edge + EDGE_KIND] == EDGE_SPHERE:
-        c, r = ball(reals, ints, blocks, edges, edge, instances)
+    kind = edges[edge + EDGE_KIND]
+    if kind == EDGE_LINE:
+        a = vertex(reals, ints, blocks, edges, edge, edges[edge + EDGE_A], instances)
+        b = vertex(reals, ints, blocks, edges, edge, edges[edge + EDGE_B], instances)
+        p, along = a + place * (b - a), b - a
+    elif kind == EDGE_SPHERE or (kind == EDGE_CAP and ti.static(has_curves(config))):
+        c, r = ball(reals, ints, blocks, edges, edge, place, config)
         axis, height, ring = source, 0.0, r
         if finite != 0:
             axis = source - c
@@ -133,8 +162,13 @@ def edge_point(
             p = c + height * axis + ring * (cosine * s + sine * t)
             along = 6.283185307179586 * ring * (cosine * t - sine * s)
             out = (p - c).normalized()
-    else:
-        a = vertex(reals, ints, blocks, edges, edge, edges[edge + EDGE_A], instances)
-        b = vertex(reals, ints, blocks, edges, edge, edges[edge + EDGE_B], instances)
-        p, along = a + place * (b - a), b - a
+            if ti.static(has_curves(config)):
+                if kind == EDGE_CAP:  # half of it is the strand's
+                    c_, r_, outward = tube.end_ball(reals, piece_of(ints, edges, edge), edges[edge + EDGE_A])
+                    if out.dot(outward) < 0.0:
+                        along *= 0.0
+    if ti.static(has_curves(config)):
+        if kind == EDGE_TUBE:
+            side = ti.select(edges[edge + EDGE_A] == 0, 1.0, -1.0)
+            p, along, out = tube.outline_at(reals, piece_of(ints, edges, edge), place, side, source, finite)
     return p, along, out

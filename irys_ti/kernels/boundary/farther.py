@@ -15,7 +15,7 @@ point of the film, weighed by the balance heuristic.
 from irys_ti.graph import literals
 from irys_ti.graph.lowering import sincos
 from irys_ti.kernels import rng
-from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_sphere
+from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_round
 from irys_ti.kernels.boundary.shadow import (
     BEFORE,
     BOUNCED,
@@ -37,6 +37,7 @@ from irys_ti.kernels.camera import camera_ray
 from irys_ti.kernels.emitter import light_record, to_light_frame
 from irys_ti.kernels.following import following, near_reach
 from irys_ti.kernels.frame import tangent, to_local, to_world
+from irys_ti.kernels.geometry import has_curves
 from irys_ti.kernels.layout import (
     EDGE_INST,
     EDGE_PRIM,
@@ -144,12 +145,12 @@ def deposit_farther(
         radius = radius_of(reals, ints)
 
         # --- a point of the edge, and light that comes to it
-        ball_edge = is_sphere(edges, number)
+        ball_edge = is_round(edges, number)
         ref = no_vector()
         if ball_edge:
-            ref, r = ball(reals, ints, blocks, edges, edge, instances)
+            ref, r = ball(reals, ints, blocks, edges, edge, place, config)
         else:
-            ref, along_, out_ = edge_point(reals, ints, blocks, edges, number, place, ref, 1, instances)
+            ref, along_, out_ = edge_point(reals, ints, blocks, edges, number, place, ref, 1, config)
         i_light, light_prim, light_inst, finite, small, pdf = 0, -1, -1, 0, 0, 0.07957747154594767
         light_at, light_n, light_uv = 0, no_vector(), ti.Vector([0.0, 0.0])
         height = 1.0 - 2.0 * u_x
@@ -160,7 +161,7 @@ def deposit_farther(
             i_light, light_prim, finite, y, light_n, pdf, light_uv, small = light_point(
                 reals, ints, ref, ti.Vector([u_x, u_y]), u_choice, config
             )
-        e, along, out = edge_point(reals, ints, blocks, edges, number, place, y, finite, instances)
+        e, along, out = edge_point(reals, ints, blocks, edges, number, place, y, finite, config)
         size = ti.max(ti.max(ti.abs(e[0]), ti.abs(e[1])), ti.abs(e[2])) + 2.0**-6 * radius
         to_edge = ti.select(finite != 0, e - y, -y)
         near = to_edge.norm()
@@ -197,6 +198,8 @@ def deposit_farther(
                 if good and any_hit == 0 and prim >= 0:
                     shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                     at, ng, ns, uv, dp_du = surface_at(reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config)
+                    if ti.static(has_curves(config)):
+                        ng = ng.normalized()
                     if ray == 0:
                         light_at, light_prim, light_inst, y, light_n, finite = shape, prim, inst, at, ng, 1
                     else:

@@ -6,18 +6,21 @@ sweeps, times what it uncovers (Li et al. 2018, "Differentiable Monte Carlo ray 
 
 from irys_ti.graph import literals
 from irys_ti.kernels import rng
-from irys_ti.kernels.boundary.edge import choose_edge, crossing_point, edge_point, is_crossing, on_both_planes
+from irys_ti.kernels.boundary.edge import ball, choose_edge, crossing_point, edge_point, is_crossing, on_both_planes
 from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, loss_weight, ray_wavelengths
-from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
+from irys_ti.kernels.bvh import intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
+from irys_ti.kernels.geometry import has_curves
 from irys_ti.kernels.layout import (
     CAMERA_TAN,
     EDGE_A,
     EDGE_B,
     EDGE_INST,
+    EDGE_KIND,
     EDGE_PRIM,
     EDGE_SHAPE,
     EDGE_STRIDE,
+    EDGE_TUBE,
     H_CAMERA,
     H_FILM,
     H_SPHERE,
@@ -29,6 +32,7 @@ from irys_ti.kernels.surface import EPSILON
 from irys_ti.runtime import ti
 
 ASIDE = 2.0**-15  # radians from an edge at which the radiance beside it is taken
+THIN, LEAST_ASIDE = 2.0**-9, 2.0**-19  # the same beside a tube, of its radius; and never less than
 REACH = 1.0 - 2.0**-13  # how much of the way to an edge must be free
 
 
@@ -40,9 +44,7 @@ def outline_point(
     """A point of an edge or a crossing, its step along it, and a sphere's outward normal there (else 0)."""
     p, along, out = crossing_point(edges, table, n_edges, number, place)
     if not is_crossing(edges, number):
-        p, along, out = edge_point(
-            reals, ints, blocks, edges, number, place, eye, 1, ti.static((config.kinds >> INSTANCE) & 1 == 1)
-        )
+        p, along, out = edge_point(reals, ints, blocks, edges, number, place, eye, 1, config)
     return p, along, out
 
 
@@ -97,7 +99,12 @@ def sample_outlines(
                 )  # fmt: skip
                 if prim < 0:
                     visible = 1
-                    aside = ASIDE * 0.5 * ti.cast(ints[H_FILM], float) / reals[ints[H_CAMERA] + CAMERA_TAN]
+                    angle = ASIDE
+                    if ti.static(has_curves(config)):
+                        if edges[number * EDGE_STRIDE + EDGE_KIND] >= EDGE_TUBE:  # hairs are thin
+                            c_, r = ball(reals, ints, blocks, edges, number * EDGE_STRIDE, place, config)
+                            angle = ti.math.clamp(THIN * r / distance, LEAST_ASIDE, ASIDE)
+                    aside = angle * 0.5 * ti.cast(ints[H_FILM], float) / reals[ints[H_CAMERA] + CAMERA_TAN]
                     step = ti.Vector([-u_s[1], u_s[0]]) * (aside / length)
                     for side in range(2):
                         sign = ti.select(side == 0, -1.0, 1.0)

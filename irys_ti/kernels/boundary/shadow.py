@@ -17,13 +17,13 @@ edge in any direction, and the path kernel tells what light comes from it, but f
 A line is drawn in one of two ways: the edge and a point of a light, or the edge and a point of the film. The density of
 the second, over the light's points, is that of the film times the size of the map from the light to the film, so that
 both are weighed by the balance heuristic. Points, spots and distant lights have the first way alone, and so have the
-outlines of spheres.
+outlines of spheres and tubes.
 """
 
 from irys_ti.graph import literals
 from irys_ti.graph.lowering import sincos
 from irys_ti.kernels import rng
-from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_sphere, vertex
+from irys_ti.kernels.boundary.edge import ball, choose_edge, edge_point, is_round, vertex
 from irys_ti.kernels.boundary.view import deposit_camera, film_adjoint, film_of, film_step, loss_weight, ray_wavelengths
 from irys_ti.kernels.bvh import INSTANCE, intersect, stack_sizes
 from irys_ti.kernels.camera import camera_ray
@@ -39,6 +39,7 @@ from irys_ti.kernels.emitter import (
 )
 from irys_ti.kernels.following import following, near_reach
 from irys_ti.kernels.frame import tangent, to_local
+from irys_ti.kernels.geometry import has_curves
 from irys_ti.kernels.layout import (
     EDGE_A,
     EDGE_INST,
@@ -254,14 +255,14 @@ def deposit_shadows(
         radius = reals[ints[H_SPHERE] + 3]
 
         # --- what is drawn besides the edge: a point of a light, or one of the film
-        ball_edge = is_sphere(edges, number)
+        ball_edge = is_round(edges, number)
         two_ways = (ints[H_RANDOM_LIGHTS] != 0 or ti.static(phase != DIRECT)) and not ball_edge
         from_film = ti.select(u_way < 0.5 and two_ways, 1, 0)
         ref, uv_ = no_vector(), ti.Vector([0.0, 0.0])
         if ball_edge:
-            ref, r = ball(reals, ints, blocks, edges, edge, instances)
+            ref, r = ball(reals, ints, blocks, edges, edge, place, config)
         else:
-            ref, along_, out_ = edge_point(reals, ints, blocks, edges, number, place, ref, 1, instances)
+            ref, along_, out_ = edge_point(reals, ints, blocks, edges, number, place, ref, 1, config)
         i_light, light_prim, finite, y, light_n, pdf, light_uv, small = 0, -1, 0, ref, ref, 0.0, uv_, 0
         light_at, light_inst = 0, -1  # the shape that the light, or the surface that it comes from, is
         if ti.static(phase == DIRECT):
@@ -273,7 +274,7 @@ def deposit_shadows(
             ring = ti.sqrt(ti.max(0.0, 1.0 - height * height))
             sine, cosine = sincos(6.283185307179586 * u_y)
             y, pdf = ti.Vector([ring * cosine, ring * sine, height]), 0.07957747154594767
-        e, along, out = edge_point(reals, ints, blocks, edges, number, place, y, finite, instances)
+        e, along, out = edge_point(reals, ints, blocks, edges, number, place, y, finite, config)
         size = ti.max(ti.max(ti.abs(e[0]), ti.abs(e[1])), ti.abs(e[2])) + 2.0**-6 * radius
         good = chance > 0.0 and along.norm_sqr() > 0.0 and ints[H_MAX_DEPTH] >= 2
         x, ng, ns = no_vector(), ti.Vector([0.0, 0.0, 1.0]), ti.Vector([0.0, 0.0, 1.0])
@@ -335,6 +336,8 @@ def deposit_shadows(
                         shape = ints[H_SHAPES] + ints[ints[H_PRIMS] + prim] * SHAPE_STRIDE
                         material = ints[H_MATERIALS] + ints[shape + SHAPE_MATERIAL] * MATERIAL_STRIDE
                         x, ng, ns, uv, dp_du = surface_at(reals, ints, blocks, shape, prim, inst, ray_o, ray_d, t, bu, bv, config)
+                        if ti.static(has_curves(config)):
+                            ng = ng.normalized()
                         x_prim, x_inst = prim, inst
                         good = (ints[material + MATERIAL_FLAGS] & SMOOTH) != 0 and (x - e).norm() > TOUCHING * EPSILON * size
                 if ti.static(phase != DIRECT):

@@ -28,7 +28,7 @@ import numpy as np
 
 from irys_ti.errors import SceneError
 
-from . import curve, mesh, sphere, splats
+from . import curve, mesh, sphere, splats, tube  # noqa: F401  (tube: how a curve's surface moves)
 
 GEOMETRIES = {"mesh": mesh, "sphere": sphere, "splats": splats, "curve": curve}
 
@@ -56,6 +56,11 @@ def kind_index(name: str) -> int:
     if name not in GEOMETRIES:
         raise SceneError(f"geometry kind {name!r}", "is not registered", f"use one of {', '.join(GEOMETRIES)}")
     return list(GEOMETRIES).index(name)
+
+
+def has_curves(config) -> bool:
+    """Whether a kernel is compiled for a scene with curves (kernels/config.py)."""
+    return any(name == "curve" for _, name in config.geometries)
 
 
 def stride(module) -> int:

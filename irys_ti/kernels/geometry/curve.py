@@ -113,7 +113,9 @@ def intersect(reals: ti.template(), base, o, d, t_max):
                     root2 = qb * qb - qa * (x.dot(x) - beside * beside / length2 - r_here * r_here)
                     root = ti.select(ribbon, 0.0, ti.sqrt(ti.max(root2, 0.0)))
                     z = (-qb - root) / qa
-                    step = ti.math.clamp((beside + z * along) / length2, -0.5, 0.5)
+                    # Towards the inner side of a bend the axis's foot runs ahead of the point.
+                    bend = (x + z * n).dot(6.0 * s * k3 + 2.0 * k2)
+                    step = ti.math.clamp((beside + z * along) / ti.max(length2 - bend, 0.25 * length2), -0.5, 0.5)
                     distance = depth + z
                     met = root2 >= 0.0
                     at = s
@@ -168,7 +170,10 @@ def surface_at(reals: ti.template(), ints: ti.template(), shape, prim, o, d, t, 
         ng, p, h = ns, axis + r * ns, 0.0
     else:
         slope = (3.0 * j3 * u + 2.0 * j2) * u + j1
-        ns = unit_or(ti.sqrt(a.dot(a)) * ns - slope * along, ns)
+        # Per step of u the surface goes on by less on the inner side of a bend (tube.py: A).
+        length = ti.max(ti.sqrt(a.dot(a)), 1e-30)
+        full = length - r * ns.dot(6.0 * u * k3 + 2.0 * k2) / length
+        ns = unit_or(ti.max(full, 0.05 * length) * ns - slope * along, ns)
         ng = ns
     first, last = reals[base + SPAN], reals[base + SPAN + 1]
     uv = ti.Vector([first + u * (last - first), 0.5 + 0.5 * h])
