@@ -131,41 +131,69 @@ def test_adjoints_by_control_points_and_by_steps(f64):
             np.testing.assert_allclose(got[i, 16:19] @ (p1 - p2), v1 - v2, atol=3e-5 * 1e-4 * 50)
 
 
-def test_adjoints_on_a_half_ball(f64):
-    """Its points ride on the centre and grow with the radius; the frame turns with the fibre's direction alone."""
+def ball(q, angle, e):
+    """Of the ball at the end of a piece: the point at a share ``angle`` of the rim's angle from the axis, towards e; normal,
+    the shading frame's second vector, its radius, the rim's angle."""
+    w, w1 = bernstein(1.0)
+    a, r, r1 = w1 @ q[:, :3], q[3, 3], w1 @ q[:, 3]
+    t, taper = unit(a), min(r1 / np.linalg.norm(a), 0.0)
+    e = unit(e - t * (e @ t))
+    rim = np.pi / 2 + np.arctan(taper)
+    n = np.cos(angle * rim) * t + np.sin(angle * rim) * e
+    radius = r * np.hypot(1.0, taper)
+    return q[3, :3] + r * taper * t + radius * n, n, unit(t - n * (n @ t)), radius, rim
+
+
+def test_adjoints_on_the_ball_at_an_end(f64):
+    """Its points keep their azimuth and their share of the rim's angle; tapering and widening ends."""
     q, bits, reals = pieces()
     rng = np.random.default_rng(2)
     given, ends = np.zeros((N, 5, 3)), np.flatnonzero(bits)
+    frames = np.zeros((N, 2, 3))
+    angle = rng.uniform(0.2, 0.95, N)
     for i in ends:
-        c, (w, w1) = q[i, 3], bernstein(1.0)
-        t = unit(w1 @ q[i, :, :3])
-        n = unit(t + 0.8 * unit(rng.standard_normal(3)))
-        given[i] = c[:3] + c[3] * n, n, *rng.standard_normal((3, 3))
+        t = unit(bernstein(1.0)[1] @ q[i, :, :3])
+        e = unit(np.cross(t, rng.standard_normal(3)))
+        frames[i] = e, np.cross(t, e)
+        given[i, :2] = ball(q[i], angle[i], e)[:2]
+        given[i, 2:] = rng.standard_normal((3, 3))
     out = zeros(20 * N)
     adjoints(array(reals), array(given.reshape(-1)), out, N)
     got = out.to_numpy()[: 20 * N].reshape(N, 20)
+    tapers = []
     for i in ends:
-        p, n, g, turn, area = given[i]
-        r = q[i, 3, 3]
+        g, turn, area = given[i, 2:]
+        e, b = frames[i]
+        p, n, x, radius, rim = ball(q[i], angle[i], e)
+        tapers.append(rim < np.pi / 2)
 
-        def frame(moved, n=n):
+        def big(moved, i=i, e=e, b=b, h=1e-5):
+            """The area vector per step of the share and of the azimuth."""
+            ups = [ball(moved, angle[i] + d, e)[0] for d in (h, -h)]
             t = unit(bernstein(1.0)[1] @ moved[:, :3])
-            return n, unit(t - n * (n @ t))
+            e1 = unit(e - t * (e @ t))
+            rounds = [ball(moved, angle[i], np.cos(d) * e1 + np.sin(d) * np.cross(t, e1))[0] for d in (h, -h)]
+            return np.cross(ups[0] - ups[1], rounds[0] - rounds[1]) / (4 * h * h)
 
-        want, h = np.zeros((4, 4)), 1e-6
-        for j in np.ndindex(4, 3):
+        size = np.linalg.norm(big(q[i]))
+
+        def value(moved, i=i, e=e, n=n, x=x, size=size, g=g, turn=turn, area=area):
+            p1, n1, x1, _, _ = ball(moved, angle[i], e)
+            return g @ p1 + area @ big(moved) / size + turn @ turned((n, x), (n1, x1))
+
+        assert np.dot(big(q[i]), n) > 0
+        want, h = np.zeros((4, 4)), 1e-5
+        for j in np.ndindex(4, 4):
             d = np.zeros((4, 4))
             d[j] = h
-            want[j] = turn @ turned(frame(q[i] - d), frame(q[i] + d)) / (2 * h)
-        want[3, :3] += g
-        want[3, 3] = g @ n + 2 * n @ area / r
-        np.testing.assert_allclose(got[i, :12].reshape(4, 3), want[:, :3], atol=1e-6 * np.abs(want).max())
-        np.testing.assert_allclose(got[i, 12:16], want[:, 3], atol=1e-9)
-        x = unit(np.cross(n, rng.standard_normal(3)))
-        m = unit(n + 1e-6 * x)
+            want[j] = (value(q[i] + d) - value(q[i] - d)) / (2 * h)
+        np.testing.assert_allclose(got[i, :12].reshape(4, 3), want[:, :3], atol=1e-4 * np.abs(want).max())
+        np.testing.assert_allclose(got[i, 12:16], want[:, 3], atol=1e-4 * np.abs(want).max())
+        m = unit(n + 1e-6 * unit(np.cross(n, rng.standard_normal(3))))
         t = unit(bernstein(1.0)[1] @ q[i, :, :3])
         there = m, unit(t - m * (m @ t))
-        np.testing.assert_allclose(got[i, 16:19] @ (r * 1e-6 * x), turn @ turned(frame(q[i]), there), atol=1e-11 * 20)
+        np.testing.assert_allclose(got[i, 16:19] @ (radius * (m - n)), turn @ turned((n, x), there), atol=1e-10)
+    assert {*tapers} == {True, False}
 
 
 @pytest.mark.parametrize("finite", [1, 0])

@@ -69,7 +69,7 @@ def ball(
         if kind == EDGE_TUBE:
             c, a_, c2_, c3_, r, r1_, r2_ = tube.axis_at(reals, piece_of(ints, edges, edge), place)
         if kind == EDGE_CAP:
-            c, r, outward_ = tube.end_ball(reals, piece_of(ints, edges, edge), edges[edge + EDGE_A])
+            c, r, outward_, rim_ = tube.end_ball(reals, piece_of(ints, edges, edge), edges[edge + EDGE_A])
     if ti.static((config.kinds >> INSTANCE) & 1 == 1):
         inst = edges[edge + EDGE_INST]
         if inst >= 0:
@@ -163,9 +163,9 @@ def edge_point(
             along = 6.283185307179586 * ring * (cosine * t - sine * s)
             out = (p - c).normalized()
             if ti.static(has_curves(config)):
-                if kind == EDGE_CAP:  # half of it is the strand's
-                    c_, r_, outward = tube.end_ball(reals, piece_of(ints, edges, edge), edges[edge + EDGE_A])
-                    if out.dot(outward) < 0.0:
+                if kind == EDGE_CAP:  # part of it is the strand's
+                    c_, r_, outward, rim = tube.end_ball(reals, piece_of(ints, edges, edge), edges[edge + EDGE_A])
+                    if out.dot(outward) < rim:
                         along *= 0.0
     if ti.static(has_curves(config)):
         if kind == EDGE_TUBE:

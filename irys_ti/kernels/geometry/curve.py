@@ -4,7 +4,8 @@ A tube is what a disc of radius r(s) across the curve c(s) sweeps; a ray meets i
 (q - c) . c' = 0 and |q - c| = r. Starting near the ray's closest approach to the chord, each step meets the ray with
 the cone that touches the tube along the disc at s, and goes on at the meeting point's s: Reshetov and Luebke 2018,
 "Phantom ray-hair intersector", whose roots are those of a quadratic. Pieces turn so little (scene/curves.py) that a
-few steps suffice, without recursion or a stack. Half balls close the ends of a strand.
+few steps suffice, without recursion or a stack. A strand's ends are closed by parts of balls, half ones where the
+radius does not change, that touch the tube all around: there is no crease where they begin.
 
 A tube is met from outside only. A ray that starts inside, as what passes through a hair does, leaves unhindered: the
 scattering model has counted all that happens within (kernels/bsdf/hair.py).
@@ -47,6 +48,13 @@ def coefficients(reals: ti.template(), base):
 
 
 @ti.func
+def taper_of(r1, length, end):
+    """How fast the radius changes towards an end's outside, at most 0: the ball there, of radius r (1 + taper^2)^(1/2)
+    about the point r taper beyond the end, touches the tube around it. Where a strand widens it is half a ball."""
+    return ti.min((2.0 * end - 1.0) * r1 / length, 0.0)
+
+
+@ti.func
 def may_meet(blocks: ti.template(), at, lane, lanes: ti.template(), o, d, t_max):
     """Whether a ray comes within the piece's reach of its chord; without a branch, so that it becomes vector code."""
     here = at + lane
@@ -68,7 +76,7 @@ def may_meet(blocks: ti.template(), at, lane, lanes: ti.template(), o, d, t_max)
 
 @ti.func
 def intersect(reals: ti.template(), base, o, d, t_max):
-    """(t, s, 1 on a half ball at an end, else 0)."""
+    """(t, s, 1 on a ball at an end, else 0)."""
     p0, chord = vec3(reals, base), vec3(reals, base + 12) - vec3(reals, base)
     speed2 = ti.max(d.dot(d), 1e-37)
     w = o - p0
@@ -137,12 +145,16 @@ def intersect(reals: ti.template(), base, o, d, t_max):
                     c = ((k3 * e + k2) * e + k1) * e
                     a = ((3.0 * k3 * e + 2.0 * k2) * e + k1) * (2.0 * e - 1.0)  # outward
                     r = ((j3 * e + j2) * e + j1) * e + r0
+                    length = ti.max(ti.sqrt(a.dot(a)), 1e-30)
+                    taper = taper_of((3.0 * j3 * e + 2.0 * j2) * e + j1, length, e)
+                    ahead = (r * taper / length) * a  # from the end to the ball's centre
+                    c += ahead
                     depth = c.dot(n)
                     x = foot - (c - depth * n)
-                    inside = r * r - x.dot(x)
+                    inside = r * r * (1.0 + taper * taper) - x.dot(x)
                     z = -ti.sqrt(ti.max(inside, 0.0))
                     t_end = (depth + z) / speed - before
-                    if inside > 0.0 and (x + z * n).dot(a) > 0.0 and t_end > 0.0 and t_end < t_max:
+                    if inside > 0.0 and (x + z * n + ahead).dot(a) > 0.0 and t_end > 0.0 and t_end < t_max:
                         if t < 0.0 or t_end < t:
                             t, at, cap = t_end, e, 1.0
     return t, at, cap
@@ -166,8 +178,10 @@ def surface_at(reals: ti.template(), ints: ti.template(), shape, prim, o, d, t, 
     if (ti.cast(reals[base + BITS], ti.i32) & RIBBON) != 0:
         ng, p = -ahead, axis + (r * h) * side
     elif v > 0.5:
-        ns = unit_or(from_axis, ns)
-        ng, p, h = ns, axis + r * ns, 0.0
+        taper = taper_of((3.0 * j3 * u + 2.0 * j2) * u + j1, ti.max(ti.sqrt(a.dot(a)), 1e-30), u)
+        ahead = (r * taper * (2.0 * u - 1.0)) * along
+        ns = unit_or(from_axis - ahead, ns)
+        ng, p, h = ns, axis + ahead + (r * ti.sqrt(1.0 + taper * taper)) * ns, 0.0
     else:
         slope = (3.0 * j3 * u + 2.0 * j2) * u + j1
         # Per step of u the surface goes on by less on the inner side of a bend (tube.py: A).

@@ -6,15 +6,16 @@ without turning about it (e' = -t (e.k), k = t' the axis's bend by s) and b = t 
     p_s = A t + r' e,    p_phi = r b,    N = p_phi x p_s = r (A e - r' t),    A = |c'| - r e.k,
 
 of which N is the area vector. When control points move, e turns no more than it must to stay across the axis, so that
-the material's velocity is dc + dr e - r t (e.dc') / |c'|, and N follows from its derivatives by s and phi. A half ball
-at an end rides on its centre and grows with its radius.
+the material's velocity is dc + dr e - r t (e.dc') / |c'|, and N follows from its derivatives by s and phi. On the ball at
+an end points keep their azimuth and their share of the angle from the axis to the ball's rim, so that they move as the
+tube's do where both meet.
 
 Seen from y the outline is where N.(p - y) = 0: with m = y - c where e.m = r + r' (t.m) / A, two points for every s.
 """
 
 from irys_ti.runtime import ti
 
-from .curve import BITS, FIRST_END, LAST_END, coefficients
+from .curve import BITS, FIRST_END, LAST_END, coefficients, taper_of
 from .frame import tangent, unit_or
 from .mesh import vec3
 
@@ -49,7 +50,7 @@ def stretch(length, r, bend):
 
 @ti.func
 def locate(reals: ti.template(), base, p):
-    """(s, 1 on a half ball at an end) of a point of the surface."""
+    """(s, 1 on a ball at an end) of a point of the surface."""
     chord = vec3(reals, base + 12) - vec3(reals, base)
     s = ti.math.clamp((p - vec3(reals, base)).dot(chord) / ti.max(chord.dot(chord), 1e-37), 0.0, 1.0)
     for _ in range(8):
@@ -92,8 +93,26 @@ def adjoint_of_controls(reals: ti.template(), base, p, ns, g, turn, area):
     of_r, of_r1 = 0.0, 0.0
     x = p - c
     if cap == 1:
-        n = unit_or(x, ns)
-        of_r = n.dot(g) + 2.0 * n.dot(area) / r
+        taper = taper_of(r1, length, s)
+        grown = ti.sqrt(1.0 + taper * taper)
+        side = 2.0 * s - 1.0
+        radius, ahead = r * grown, side * t
+        n = unit_or(x - (r * taper) * ahead, ns)
+        e = unit_or(n - t * t.dot(n), tangent(t))
+        cosine, sine = ahead.dot(n), e.dot(n)
+        polar = cosine * e - sine * ahead  # of the angle from the axis
+        angle, rim = ti.atan2(sine, cosine), 0.5 * 3.141592653589793 + ti.atan2(taper, 1.0)
+        to_area = area + g_ns - ns * ns.dot(g_ns)
+        of_radius = n.dot(g) + 2.0 * n.dot(area) / radius
+        swell = n.dot(area) * ti.select(sine > 1e-4, cosine * angle / ti.max(sine, 1e-4), 1.0)
+        of_rim = (angle * (radius * g.dot(polar) + to_area.dot(polar)) + swell + n.dot(area)) / rim
+        of_taper = of_radius * r * taper / grown + of_rim / (grown * grown) + r * ahead.dot(g)
+        turning = radius * n.cross(g) + n.cross(to_area)
+        of_r = taper * ahead.dot(g) + grown * of_radius
+        d1 += (turning.cross(t) + (r * taper * side) * (g - t * t.dot(g))) / length
+        if taper < 0.0:
+            of_r1 = of_taper * side / length
+            d1 -= t * (of_taper * taper / length)
     else:
         e = unit_or(x - t * x.dot(t), ns)
         b = t.cross(e)
@@ -130,7 +149,8 @@ def adjoint_of_step(reals: ti.template(), base, p, ns, turn):
     r = ti.max(r, 1e-30)
     g_ns, g_t = split_turn(ns, t, turn)
     g_ns -= ns * ns.dot(g_ns)
-    out = g_ns / r
+    taper = taper_of(r1, length, s)
+    out = g_ns / (r * ti.sqrt(1.0 + taper * taper))
     if cap == 0:
         x = p - c
         e = unit_or(x - t * x.dot(t), ns)
@@ -182,8 +202,10 @@ def outline_at(reals: ti.template(), base, s, side, source, finite):
 
 @ti.func
 def end_ball(reals: ti.template(), base, end):
-    """Centre and radius of the half ball at an end (0, 1), and the direction out of the strand there."""
+    """Centre and radius of the ball at an end (0, 1), the direction out of the strand, and the least cosine to it."""
     s = ti.cast(end, float)
     c, a, c2, c3, r, r1, r2 = axis_at(reals, base, s)
     t, length = direction(reals, base, a)
-    return c, r, (2.0 * s - 1.0) * t
+    taper, outward = taper_of(r1, length, s), (2.0 * s - 1.0) * t
+    grown = ti.sqrt(1.0 + taper * taper)
+    return c + (r * taper) * outward, r * grown, outward, -taper / grown
