@@ -5,7 +5,7 @@ import pytest
 
 import irys_ti as it
 from irys_ti import runtime
-from irys_ti.errors import MissingGradientError, SceneError
+from irys_ti.errors import SceneError
 from irys_ti.kernels import bvh, geometry
 from irys_ti.kernels.geometry import curve
 from irys_ti.scene import curves as host
@@ -176,12 +176,6 @@ def test_same_bits_again_and_moved(f32):
     assert np.abs(moved - first).max() > 0.05
     it.parameters(a)["tress.translation"] = [0.0, 0.0, 0.0]
     np.testing.assert_array_equal(first, it.render(a, 8))
-
-
-@pytest.mark.parametrize("path", ["tress.points", "tress.radii", "tress.translation", "camera.position"])
-def test_where_curves_are_has_no_silent_gradient(path, f32):
-    with pytest.raises(MissingGradientError, match="outlines|silhouette"):
-        it.backward(furnace(strands(3)), np.ones((24, 24, 3)), 4, params=[path])
 
 
 BAD = {

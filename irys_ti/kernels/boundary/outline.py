@@ -32,7 +32,8 @@ from irys_ti.kernels.surface import EPSILON
 from irys_ti.runtime import ti
 
 ASIDE = 2.0**-15  # radians from an edge at which the radiance beside it is taken
-THIN, LEAST_ASIDE = 2.0**-9, 2.0**-19  # the same beside a tube, of its radius; and never less than
+# Beside a tube the same is this share of its radius, and never less than: the frame turns by (2 THIN)^(1/2) on the way.
+THIN, LEAST_ASIDE = 2.0**-13, 2.0**-19
 REACH = 1.0 - 2.0**-13  # how much of the way to an edge must be free
 
 
