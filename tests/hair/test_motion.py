@@ -12,6 +12,7 @@ from tests.hair.strands import furnace, strands
 from tests.helpers.stage import smooth_weight, stage
 
 
+@pytest.mark.slow
 def test_a_strand_before_a_bright_sky(f64):
     """Its outline, by points and radii: the strand is black, so that nothing else tells; then painted, with shading too."""
     compare(before_the_sky(values={"reflectance": 0.0}), spp=1, precise=0.05)
@@ -21,10 +22,11 @@ def test_a_strand_before_a_bright_sky(f64):
 def test_the_shadow_of_a_strand(f64):
     """On a floor, in the light of the sun: outline, shading and shadow; without the shadow alone it fails too."""
     scene = above_a_floor()
-    compare(scene)
-    compare(scene, ["tress.radii"], off="outlines", spp=16)
+    compare(scene, n=1, fd_spp=256, precise=0.3)
+    compare(scene, ["tress.radii"], n=1, fd_spp=256, off="outlines", spp=16)
 
 
+@pytest.mark.slow
 def test_several_strands(f64):
     compare(above_a_floor(tress()), fd_spp=1024)
 
