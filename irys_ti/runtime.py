@@ -37,7 +37,18 @@ def _shorten_positions() -> None:
     ASTTransformerContext.get_pos_info = get_pos_info
 
 
+def _read_sources_once() -> None:
+    """Keep Taichi from finding a function's source text anew for every call that it inlines: thousands in a large kernel."""
+    import functools
+
+    from taichi.lang import kernel_impl
+
+    kernel_impl.getsourcelines = functools.lru_cache(maxsize=None)(kernel_impl.getsourcelines)
+    kernel_impl.getsourcefile = functools.lru_cache(maxsize=None)(kernel_impl.getsourcefile)
+
+
 _shorten_positions()
+_read_sources_once()
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal")
 GPU_ARCHS = ("cuda", "metal", "vulkan")
