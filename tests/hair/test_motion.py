@@ -11,7 +11,6 @@ from tests.hair.scenes import PATHS, PIXELS, above_a_floor, before_the_sky, bent
 from tests.hair.strands import furnace, strands
 from tests.helpers.stage import smooth_weight, stage
 
-
 NOISY = "a few boundary samples, by the sun's shadow lines on strands themselves as it seems, make it too noisy to tell"
 
 
