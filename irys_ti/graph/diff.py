@@ -8,6 +8,8 @@ adjoints meet and at the end.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from irys_ti.graph import ops, vectors
 from irys_ti.graph.expr import Expr, constant, full, topological
 
@@ -118,21 +120,21 @@ def vjp(outputs, upstream, wrt) -> list[Expr]:
     outputs, wrt = list(outputs), list(wrt)
     order = topological(outputs, stop=set(wrt))
     moving = _dependent(order, set(wrt))
-    adjoint: dict[Expr, tuple[Mask, Expr]] = {}
+    given: dict[Expr, list[tuple[Mask, Expr]]] = {}
 
     def accumulate(e: Expr, mask: Mask, value: Expr) -> None:
-        mask, value = _fit(e.shape, mask, value)
-        adjoint[e] = _merge(adjoint[e], (mask, value)) if e in adjoint else (mask, value)
+        given.setdefault(e, []).append(_fit(e.shape, mask, value))
 
     for e, u in zip(outputs, upstream, strict=True):
         if e in moving:
             accumulate(e, Mask(), ops.broadcast(u, e.shape))
     for e in reversed(order):
-        if e in adjoint and e not in wrt:
+        if e in given and e not in wrt:
+            mask, u = _merged(given[e])
             for i, a in enumerate(e.args):
                 if a in moving and not (e.op == "select" and i == 0):
-                    accumulate(a, *_pull(e, i, *adjoint[e]))
-    return [_clean(*adjoint[w]) if w in adjoint else full(w.shape, 0.0) for w in wrt]
+                    accumulate(a, *_pull(e, i, mask, u))
+    return [_clean(*_merged(given[w])) if w in given else full(w.shape, 0.0) for w in wrt]
 
 
 def _pull(e: Expr, i: int, mask: Mask, u: Expr) -> tuple[Mask, Expr]:
@@ -182,15 +184,38 @@ def _fit(shape: tuple, mask: Mask, value: Expr) -> tuple[Mask, Expr]:
     return mask, ops.broadcast(value, shape)
 
 
+def _merged(adjoints: list[tuple[Mask, Expr]]) -> tuple[Mask, Expr]:
+    """The sum of a node's adjoints. Those that live together are added first: every other sum costs a select."""
+    sums: dict[Mask, Expr] = {}
+    for mask, value in adjoints:
+        sums[mask] = sums[mask] + value if mask in sums else value
+    while pair := next(((a, b) for a, b in combinations(sums, 2) if _nested(a, b) or _opposite(a, b)), None):
+        mask, value = _merge(*((m, sums.pop(m)) for m in pair))
+        sums[mask] = sums[mask] + value if mask in sums else value
+    if len(sums) == 1:
+        return next(iter(sums.items()))
+    common = Mask.intersection(*sums)
+    lives = [_all_of(mask - common) for mask in sums]
+    value, either = constant(0.0), ops.FALSE
+    for live, v in zip(lives, sums.values(), strict=True):
+        value, either = value + ops.select(live, v, 0.0), ops.logical_or(either, live)
+    return (common if either is ops.TRUE else common | {either}), value
+
+
+def _nested(a: Mask, b: Mask) -> bool:
+    return a <= b or b <= a
+
+
+def _opposite(a: Mask, b: Mask) -> bool:
+    """Whether the masks differ in one condition, that the one asks for and the other excludes."""
+    ra, rb = a - b, b - a
+    return len(ra) == len(rb) == 1 and next(iter(ra)) is ops.logical_not(next(iter(rb)))
+
+
 def _merge(a: tuple[Mask, Expr], b: tuple[Mask, Expr]) -> tuple[Mask, Expr]:
-    """The sum of two adjoints of one node."""
+    """The sum of two adjoints of one node whose masks are nested or opposite."""
     common = a[0] & b[0]
-    ra, rb = a[0] - common, b[0] - common
-    if not ra and not rb:
-        return common, a[1] + b[1]
-    ca, cb = _all_of(ra), _all_of(rb)
+    ca, cb = _all_of(a[0] - common), _all_of(b[0] - common)
     if ca is ops.logical_not(cb):
         return common, ops.select(ca, a[1], b[1])
-    value = ops.select(ca, a[1], 0.0) + ops.select(cb, b[1], 0.0)
-    either = ops.logical_or(ca, cb)
-    return (common if either is ops.TRUE else common | {either}), value
+    return common, ops.select(ca, a[1], 0.0) + ops.select(cb, b[1], 0.0)
