@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from irys_ti import graph as g
+from irys_ti.graph.expr import topological
 from tests.helpers.graphs import check_derivatives, run_lowered
 
 X, Y = g.leaf("x"), g.leaf("y")
 S = g.leaf("s", (4,))
+T = g.exp(X * Y)
 
 # At x = 0 the partial of sqrt is inf, and so is that of 1/x and log.
 DEAD = {
@@ -17,6 +19,10 @@ DEAD = {
     "two conditions": lambda: g.select(X > 0.0, g.sqrt(X), 1.0) + g.select((Y > 0.0) & (X > 0.5), g.sqrt(X) * Y, 0.0),
     "both branches": lambda: g.select(X > 0.0, g.sqrt(X) * Y, Y + 0.5 * g.sqrt(X + 1.0)),
     "nested": lambda: g.select(X > 0.0, g.select(Y > 0.0, g.log(X) / Y, g.log(X)), X),
+    "one value in four branches": lambda: (
+        g.select(X > 0.0, T / X, 0.0) + g.select(Y > 0.2, T * T, 0.0) + g.select(X > 0.0, g.sin(T), 1.0)
+        + g.select(X > 0.0, 1.0, g.cos(T)) + g.select((X > 0.0) & (Y < 0.5), T, 0.0) * Y
+    ),
     "vector condition": lambda: g.total(g.select(S * X > 0.0, g.sqrt(S * X), S)),
     "vector through scalar": lambda: g.total(g.select(S > 0.0, S / X, S)) * g.select(X > 0.0, 1.0, 0.0),
     "after normalize": lambda: g.normalize(g.vec3(X, X * Y, 0.0)).x,
@@ -61,3 +67,14 @@ def test_multiplying_by_zero_would_not_be_finite():
     """The control: the textbook adjoint, which multiplies the partial by a zero, is NaN here."""
     product = g.select(X > 0.0, 1.0, 0.0) * (0.5 / g.sqrt(X))
     assert np.isnan(g.evaluate([product], {X: 0.0})[0])
+
+
+def test_adjoints_that_live_together_are_added_first():
+    """One select for all that a value gets under a condition, in whatever order it comes."""
+    t, (a, b) = g.exp(X), (X > 0.0, Y > 0.0)
+    parts = [g.select(c, g.sin(t * k), 0.0) for k, c in enumerate([a, b, a, b, ~a, a], 1)]
+    (d,) = g.vjp([sum(parts, start=g.constant(0.0))], [1.0], [X])
+    of_adjoint = set(topological([d])) - set(topological(parts))
+    # {a} and {not a} are one value, that of {b} is cleaned.
+    assert sum(e.op == "select" for e in of_adjoint) == 2
+    check_derivatives(parts, {X: np.array([0.7]), Y: np.array([0.3])})
